@@ -1,0 +1,202 @@
+// What the services ask of the edges, in our vocabulary. Values in, values out; every call is bounded in time and
+// ends with a Result. Called on the loop thread only. Implementations are plain functions that return the awaitable
+// (g++ 12 destroys some temporaries of a co_await statement twice: see the note in bulkhead.hpp).
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "order_timeout/config.hpp"
+#include "order_timeout/order.hpp"
+#include "order_timeout/outcome.hpp"
+
+namespace order_timeout {
+
+namespace asio = boost::asio;
+template <class T>
+using Awaitable = asio::awaitable<Result<T>>;
+
+// A place in a scan of pending orders by (created_at, id). `created` is PostgreSQL's text of the shop's own column
+// value, so that a page begins exactly where the last one ended, whatever the column's type.
+struct ScanPosition {
+  std::string created;  // empty: from the beginning
+  OrderId id = 0;
+};
+
+enum class ScanKind : std::uint8_t {
+  everything_pending,  // rebuild: every pending order that may be closed some day, due or not
+  everything_due,      // nightly: past its deadline and grace, not older than close.max_age
+  recently_due,        // catch-up: became due within the window, by own deadlines and overrides too
+};
+
+struct ScanRequest {
+  ScanKind kind = ScanKind::everything_pending;
+  ScanPosition after;
+  int page_size = 500;
+  std::optional<Instant> became_due_since;  // recently_due: lower bound of the due instant
+};
+
+struct ScanPage {
+  std::vector<TrackedOrder> orders;  // Source is the caller's to set
+  std::optional<ScanPosition> next;  // nothing: this was the last page
+  std::int64_t scanned = 0;          // rows looked at
+  std::int64_t too_old = 0;          // overdue by more than close.max_age: counted, not returned
+};
+
+// Everything committed since `watermark`, and the watermark to go on from (DESIGN decision 6).
+struct Discovered {
+  std::vector<TrackedOrder> orders;
+  Instant next_watermark{};
+  bool complete = true;  // false: the page was full, ask again at once
+};
+
+// An order that a reminder or a timeout_task names.
+struct ResolvedReminder {
+  std::string member;
+  bool found = false;    // an order has this number
+  bool pending = false;  // and still waits for payment
+  TrackedOrder order;    // where pending
+};
+
+// One PENDING row of timeout_task, resolved.
+struct TimeoutTask {
+  std::string order_no;
+  Instant due_at{};
+  bool found = false;
+  bool pending = false;
+  TrackedOrder order;
+};
+
+class OrderStore {
+ public:
+  virtual ~OrderStore() = default;
+  virtual Awaitable<Discovered> discover(Instant watermark) = 0;
+  virtual Awaitable<ScanPage> scan(ScanRequest request) = 0;
+  // Members are order numbers or ids, as configured. At most 1,000 a call.
+  virtual Awaitable<std::vector<ResolvedReminder>> resolve(std::vector<std::string> members) = 0;
+  // The members (order numbers or ids, as configured) of these orders, by order id.
+  virtual Awaitable<std::map<OrderId, std::string>> members_of(std::vector<OrderId> ids) = 0;
+  virtual Awaitable<std::vector<TimeoutTask>> timeout_tasks() = 0;
+  virtual Awaitable<Done> finish_timeout_tasks(std::vector<std::string> order_nos) = 0;
+  // ONE transaction: lock, judge, close, write events. One result per order, in any order.
+  virtual Awaitable<std::vector<CloseResult>> close_due(DueBatch batch) = 0;
+  // Sets an order aside whose close fails by itself; gives the instant of the next try.
+  virtual Awaitable<Instant> quarantine(OrderId id, Failure failure) = 0;
+};
+
+// What a finished attempt writes into its outbox row (a pure decision of outbox_policy.hpp).
+enum class EventStatus : std::uint8_t { pending, uncertain, success, dead };
+
+struct FinishedAttempt {
+  std::int64_t row_id = 0;
+  std::string leased_by;
+  EventStatus status = EventStatus::pending;
+  Duration wait{0};           // until the next attempt, for pending and uncertain
+  bool attempt_spent = true;  // false: the attempt counted at the claim is given back
+  std::string last_error;
+};
+
+struct EventCount {
+  std::string event_type;
+  std::string status;
+  std::int64_t count = 0;
+};
+
+struct OutboxOverview {
+  std::vector<EventCount> counts;  // SUCCESS is left out: it is history
+  double oldest_claimable_seconds = 0;
+};
+
+class OutboxStore {
+ public:
+  virtual ~OutboxStore() = default;
+  // At most `limit` events of one type that may be tried now, leased to us for 30 s.
+  virtual Awaitable<std::vector<OutboxEvent>> claim(std::string event_type, int limit) = 0;
+  // How many rows were still ours; the others' leases were lost and nothing was written for them.
+  virtual Awaitable<std::int64_t> finish(std::vector<FinishedAttempt> attempts) = 0;
+  virtual Awaitable<OutboxOverview> overview() = 0;
+  // Removes at most `limit` finished events older than `age`, remembering their orders. Rows removed.
+  virtual Awaitable<std::int64_t> retire(Duration age, int limit) = 0;
+};
+
+struct RuleSet {
+  std::map<std::string, BusinessLine> lines;
+  Duration max_age{};
+};
+
+struct ClockSample {
+  Instant database_now{};
+};
+
+enum class SweepKind : std::uint8_t { nightly, catch_up, startup };
+
+struct SweepReport {
+  std::int64_t run_id = 0;
+  std::string status;  // SUCCESS | FAILED | INTERRUPTED
+  std::int64_t scanned = 0, tracked = 0, skipped = 0, failed = 0;
+  std::string detail_json;
+};
+
+struct OrderOverview {
+  std::int64_t pending = 0, held = 0, quarantined = 0, too_old = 0;
+};
+
+// Is the database the one that our objects were made for?
+struct MappingState {
+  bool fits = false;
+  std::string detail;  // what differs and the command that mends it
+};
+
+// The daemon's own tables: rules in force, sweeps, clock.
+class ControlStore {
+ public:
+  virtual ~ControlStore() = default;
+  virtual Awaitable<MappingState> mapping_state() = 0;
+  virtual Awaitable<std::int64_t> apply_rules(RuleSet rules) = 0;  // the revision now in force
+  virtual Awaitable<ClockSample> sample_clock() = 0;
+  virtual Awaitable<std::int64_t> begin_sweep(SweepKind kind) = 0;
+  virtual Awaitable<Done> finish_sweep(SweepReport report) = 0;
+  // The instant the last successful nightly sweep began, nothing where there was none.
+  virtual Awaitable<std::optional<Instant>> last_nightly() = 0;
+  virtual Awaitable<OrderOverview> overview() = 0;
+};
+
+struct Reminder {
+  std::string member;
+  double score = 0;  // as Redis gave it, in the configured unit
+};
+
+struct ReminderPage {
+  std::vector<Reminder> reminders;
+  std::uint64_t cursor = 0;  // scan: 0 means the end
+};
+
+// The ZSET. It connects by itself when asked and not connected; while it is down every call fails at once with
+// `unavailable` and a connection is tried with backoff.
+class ReminderSet {
+ public:
+  virtual ~ReminderSet() = default;
+  // At most `limit` members with a score in [from, to] in score order, `skip` of them passed over.
+  virtual Awaitable<ReminderPage> due(double from, double to, int skip, int limit) = 0;
+  // One step through the whole set, due or not (ZSCAN).
+  virtual Awaitable<ReminderPage> scan(std::uint64_t cursor) = 0;
+  // Scores now; a member that is not there is left out.
+  virtual Awaitable<std::map<std::string, double>> scores(std::vector<std::string> members) = 0;
+  // Removes members whose score is still the given one. How many.
+  virtual Awaitable<std::int64_t> remove_unchanged(std::vector<Reminder> reminders) = 0;
+  // The server's clock in milliseconds since the epoch.
+  virtual Awaitable<std::int64_t> server_time() = 0;
+};
+
+// Where an event goes. One call under its own deadlines.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual asio::awaitable<DeliveryOutcome> deliver(OutboxEvent event) = 0;
+};
+
+}  // namespace order_timeout
