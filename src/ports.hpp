@@ -89,8 +89,6 @@ class OrderStore {
 };
 
 // What a finished attempt writes into its outbox row (a pure decision of outbox_policy.hpp).
-enum class EventStatus : std::uint8_t { pending, uncertain, success, dead };
-
 struct FinishedAttempt {
   std::int64_t row_id = 0;
   std::string leased_by;

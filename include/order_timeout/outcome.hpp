@@ -118,4 +118,7 @@ struct DeliveryOutcome {
   bool recorded = false;               // the sink wrote SUCCESS itself, in the transaction of the effect
 };
 
+// Where an outbox event stands, as its row says.
+enum class EventStatus : std::uint8_t { pending, uncertain, success, dead };
+
 }  // namespace order_timeout
