@@ -62,6 +62,11 @@ struct ResolvedReminder {
   TrackedOrder order;    // where pending
 };
 
+struct NamedOrder {
+  std::string member;
+  Instant due{};
+};
+
 // One PENDING row of timeout_task, resolved.
 struct TimeoutTask {
   std::string order_no;
@@ -78,8 +83,9 @@ class OrderStore {
   virtual Awaitable<ScanPage> scan(ScanRequest request) = 0;
   // Members are order numbers or ids, as configured. At most 1,000 a call.
   virtual Awaitable<std::vector<ResolvedReminder>> resolve(std::vector<std::string> members) = 0;
-  // The members (order numbers or ids, as configured) of these orders, by order id.
-  virtual Awaitable<std::map<OrderId, std::string>> members_of(std::vector<OrderId> ids) = 0;
+  // What these orders' reminders are called (order number or id, as configured), and when the database says they may
+  // be closed (deadline + grace, no reminder's extension in it), by order id.
+  virtual Awaitable<std::map<OrderId, NamedOrder>> names_of(std::vector<OrderId> ids) = 0;
   virtual Awaitable<std::vector<TimeoutTask>> timeout_tasks() = 0;
   virtual Awaitable<Done> finish_timeout_tasks(std::vector<std::string> order_nos) = 0;
   // ONE transaction: lock, judge, close, write events. One result per order, in any order.
