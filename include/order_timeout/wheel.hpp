@@ -94,6 +94,7 @@ class TimingWheel {
   List& list_of(const Node& node);
   void file(NodeNumber number);
   void unlink(NodeNumber number);
+  void remove(NodeNumber number);
   void cascade(std::size_t slot);
   void take_from(List& list, std::vector<TrackedOrder>& due, std::size_t max);
   void take_overdue(std::vector<TrackedOrder>& due, std::size_t max);
