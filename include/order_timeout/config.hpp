@@ -27,6 +27,8 @@ struct DatabaseConfig {
   Duration acquire_timeout{2'000};
   Duration statement_timeout{5'000};
   Duration max_lifetime{1'800'000};
+
+  friend bool operator==(const DatabaseConfig&, const DatabaseConfig&) = default;
 };
 
 // The shop's names, unquoted, as the user wrote them. An empty optional column is not mapped.
@@ -42,18 +44,24 @@ struct OrderColumns {
   std::string amount = "amount_cents";
   std::string closed_at = "closed_at";
   std::string paid_at;
+
+  friend bool operator==(const OrderColumns&, const OrderColumns&) = default;
 };
 
 struct ItemsMapping {
   std::string table;  // empty: no items in the payload
   std::string order_id = "order_id";
   std::vector<std::string> columns;
+
+  friend bool operator==(const ItemsMapping&, const ItemsMapping&) = default;
 };
 
 struct PaymentsMapping {
   std::string table;  // empty: no payment table
   std::string id, order_id, status, amount, created_at;
   std::vector<std::string> paid, in_progress;
+
+  friend bool operator==(const PaymentsMapping&, const PaymentsMapping&) = default;
 };
 
 struct OrderTableConfig {
@@ -63,6 +71,8 @@ struct OrderTableConfig {
   std::string time_zone = "UTC";
   ItemsMapping items;
   PaymentsMapping payments;
+
+  friend bool operator==(const OrderTableConfig&, const OrderTableConfig&) = default;
 };
 
 struct BusinessLine {
@@ -70,6 +80,8 @@ struct BusinessLine {
   Duration grace{60'000};
   LineAction action = LineAction::close;
   std::vector<std::string> on_close{"release_stock"};  // keys of `events`
+
+  friend bool operator==(const BusinessLine&, const BusinessLine&) = default;
 };
 
 struct RedisConfig {
@@ -79,6 +91,8 @@ struct RedisConfig {
   ScoreUnit score = ScoreUnit::milliseconds;
   Duration poll_interval{500};
   Duration max_extension{86'400'000};
+
+  friend bool operator==(const RedisConfig&, const RedisConfig&) = default;
 };
 
 struct SinkConfig {
@@ -90,12 +104,16 @@ struct SinkConfig {
   std::map<std::string, std::string> headers;  // values may be secrets
   int concurrency = 16;
   std::string statement;  // sql
+
+  friend bool operator==(const SinkConfig&, const SinkConfig&) = default;
 };
 
 struct OutboxConfig {
   std::vector<Duration> backoff;  // never empty; the last one repeats
   int max_attempts = 10;
   Duration retention{7LL * 86'400'000};
+
+  friend bool operator==(const OutboxConfig&, const OutboxConfig&) = default;
 };
 
 struct SweepConfig {
@@ -104,6 +122,8 @@ struct SweepConfig {
   Duration catch_up_interval{60'000};
   int window = 2;
   int page_size = 500;
+
+  friend bool operator==(const SweepConfig&, const SweepConfig&) = default;
 };
 
 struct Config {
@@ -125,6 +145,8 @@ struct Config {
   LogFormat log_format = LogFormat::text;
   std::int64_t log_max_size_bytes = 100'000'000;
   int log_keep = 14;
+
+  friend bool operator==(const Config&, const Config&) = default;
 };
 
 // One thing wrong with a configuration. Line and column count from 1; 0 where there is no place in a file (a --set
