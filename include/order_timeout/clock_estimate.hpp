@@ -46,18 +46,19 @@ class ClockEstimate {
   Instant now(Monotonic at) const;
   // How far a clock of ours that shows `host` at `at` is ahead of the database; 0 when unknown.
   Duration skew(Instant host, Monotonic at) const;
-  // The round trip of the best sample, rounded up: the estimate is behind by no more. 0 when
-  // unknown.
+  // How far the estimate may be behind: the best sample's round trip and what rounding costs. 0
+  // when unknown.
   Duration uncertainty() const;
 
  private:
+  // Bounds of the true offset, database minus monotonic, by one sample.
   struct Offset {
-    Duration value{};  // database minus monotonic: the true one is not less
-    Duration round_trip{};
+    Duration least{};
+    Duration most{};
   };
 
-  const Offset& best() const;
-  void forget_above(Duration value);
+  const Offset& best() const;  // the one with the greatest least
+  void forget_refuted_by(Duration most);
 
   std::array<Offset, kWindow> offsets_{};  // oldest first
   std::size_t count_ = 0;
