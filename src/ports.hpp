@@ -141,7 +141,7 @@ enum class SweepKind : std::uint8_t { nightly, catch_up, startup };
 struct SweepReport {
   std::int64_t run_id = 0;
   std::string status;  // SUCCESS | FAILED | INTERRUPTED
-  std::int64_t scanned = 0, tracked = 0, skipped = 0, failed = 0;
+  std::int64_t scanned = 0, closed = 0, skipped = 0, failed = 0;
   std::string detail_json;
 };
 
