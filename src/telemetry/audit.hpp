@@ -1,0 +1,51 @@
+// audit.log: what was decided about each order and how each event ended, one line each, with the
+// words of CloseOutcome as reason codes.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "order_timeout/order.hpp"
+#include "order_timeout/outcome.hpp"
+#include "ports.hpp"
+#include "telemetry/log.hpp"
+
+namespace order_timeout::telemetry {
+
+// On the loop thread only.
+class Audit {
+ public:
+  explicit Audit(Log& log) : log_(log) {}
+
+  // "close: closed order_no=… order_id=… business_line=… due=… late_ms=3 source=wheel". Decisions
+  // that only mean "ask again soon" (not_due, locked, version_moved, payment_in_progress) have no
+  // line; every close and every failure has one; the others have one when an order's decision
+  // changes, not each time it is confirmed.
+  void decided(const CloseResult& result, Source source, Instant now);
+  // "quarantine: failed order_id=… sqlstate=… error=… retry_at=…": an order whose close fails by
+  // itself.
+  void quarantined(OrderId id, const Failure& failure, Instant retry_at);
+  // "event: released event_key=…" for a success, "event: dead event_key=… attempts=… error=…" for a
+  // dead letter, which is an ERROR in the main log as well; an event that is tried again is a debug
+  // line there.
+  void delivered(const OutboxEvent& event, const DeliveryOutcome& outcome, EventStatus status,
+                 Instant now);
+
+ private:
+  // The last decision on each order, for at least the 100,000 orders looked at last.
+  class Memory {
+   public:
+    // Is this another decision than the one remembered? Remembers it. O(1).
+    bool changed(OrderId id, CloseOutcome outcome);
+    void forget(OrderId id);
+
+   private:
+    static constexpr std::size_t kGenerationMax = 100'000;
+    std::unordered_map<OrderId, CloseOutcome> young_, old_;
+  };
+
+  Log& log_;
+  Memory memory_;
+};
+
+}  // namespace order_timeout::telemetry
