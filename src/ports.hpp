@@ -147,6 +147,9 @@ struct SweepReport {
 
 struct OrderOverview {
   std::int64_t pending = 0, held = 0, quarantined = 0, too_old = 0;
+  // Past deadline and grace and not closed, for whatever reason but max_age.
+  std::int64_t overdue = 0;
+  double oldest_overdue_seconds = 0;
 };
 
 // Is the database the one that our objects were made for?
