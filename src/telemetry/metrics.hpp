@@ -40,6 +40,9 @@ class Metrics {
   // One order's answer. Lateness counts for closed ones only.
   void decided(CloseOutcome outcome, std::string_view business_line, Source source,
                std::int64_t late_ms);
+  void decided(CloseOutcome outcome, std::string_view business_line, Source source, Duration late) {
+    decided(outcome, business_line, source, std::int64_t{late.count()});
+  }
   void close_batch(double seconds);
 
   // An event delivered; seconds from the order's due instant.
