@@ -13,8 +13,9 @@ constexpr Duration kFullAfter{1'000};  // any bucket is full by then, so no more
 
 RateLimiter::RateLimiter(int per_second)
     : per_second_(std::max(per_second, 0)),
-      capacity_(std::max<std::int64_t>(per_second_ / kBucketsPerSecond, 1) * kToken),
-      credit_(capacity_) {}
+      credit_(std::max<std::int64_t>(per_second_ / kBucketsPerSecond, 1) * kToken),
+      // What a millisecond brings beyond the last token is kept, or 3 a second would be 2.99.
+      capacity_(credit_ + std::clamp<std::int64_t>(per_second_ - 1, 0, kToken - 1)) {}
 
 std::size_t RateLimiter::allowance(Instant now, std::size_t wanted) {
   if (per_second_ == 0) return wanted;
