@@ -1,6 +1,7 @@
-// What the services ask of the edges, in our vocabulary. Values in, values out; every call is bounded in time and
-// ends with a Result. Called on the loop thread only. Implementations are plain functions that return the awaitable
-// (g++ 12 destroys some temporaries of a co_await statement twice: see the note in bulkhead.hpp).
+// What the services ask of the edges, in our vocabulary. Values in, values out; every call is
+// bounded in time and ends with a Result. Called on the loop thread only. Implementations are plain
+// functions that return the awaitable (g++ 12 destroys some temporaries of a co_await statement
+// twice: see the note in bulkhead.hpp).
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -20,8 +21,9 @@ namespace asio = boost::asio;
 template <class T>
 using Awaitable = asio::awaitable<Result<T>>;
 
-// A place in a scan of pending orders by (created_at, id). `created` is PostgreSQL's text of the shop's own column
-// value, so that a page begins exactly where the last one ended, whatever the column's type.
+// A place in a scan of pending orders by (created_at, id). `created` is PostgreSQL's text of the
+// shop's own column value, so that a page begins exactly where the last one ended, whatever the
+// column's type.
 struct ScanPosition {
   std::string created;  // empty: from the beginning
   OrderId id = 0;
@@ -83,8 +85,9 @@ class OrderStore {
   virtual Awaitable<ScanPage> scan(ScanRequest request) = 0;
   // Members are order numbers or ids, as configured. At most 1,000 a call.
   virtual Awaitable<std::vector<ResolvedReminder>> resolve(std::vector<std::string> members) = 0;
-  // What these orders' reminders are called (order number or id, as configured), and when the database says they may
-  // be closed (deadline + grace, no reminder's extension in it), by order id.
+  // What these orders' reminders are called (order number or id, as configured), and when the
+  // database says they may be closed (deadline + grace, no reminder's extension in it), by order
+  // id.
   virtual Awaitable<std::map<OrderId, NamedOrder>> names_of(std::vector<OrderId> ids) = 0;
   virtual Awaitable<std::vector<TimeoutTask>> timeout_tasks() = 0;
   virtual Awaitable<Done> finish_timeout_tasks(std::vector<std::string> order_nos) = 0;
@@ -123,7 +126,8 @@ class OutboxStore {
   // How many rows were still ours; the others' leases were lost and nothing was written for them.
   virtual Awaitable<std::int64_t> finish(std::vector<FinishedAttempt> attempts) = 0;
   virtual Awaitable<OutboxOverview> overview() = 0;
-  // Removes at most `limit` finished events older than `age`, remembering their orders. Rows removed.
+  // Removes at most `limit` finished events older than `age`, remembering their orders. Rows
+  // removed.
   virtual Awaitable<std::int64_t> retire(Duration age, int limit) = 0;
 };
 
@@ -182,8 +186,8 @@ struct ReminderPage {
   std::uint64_t cursor = 0;  // scan: 0 means the end
 };
 
-// The ZSET. It connects by itself when asked and not connected; while it is down every call fails at once with
-// `unavailable` and a connection is tried with backoff.
+// The ZSET. It connects by itself when asked and not connected; while it is down every call fails
+// at once with `unavailable` and a connection is tried with backoff.
 class ReminderSet {
  public:
   virtual ~ReminderSet() = default;

@@ -1,6 +1,7 @@
-// The configuration as the rest of the daemon sees it: nested plain structs, every value present, valid and in our
-// units. Keys, types, defaults, ranges and sentences stand in the schema table (src/core/config_schema.cpp), which
-// the parser, --print-config, the example file and the README follow.
+// The configuration as the rest of the daemon sees it: nested plain structs, every value present,
+// valid and in our units. Keys, types, defaults, ranges and sentences stand in the schema table
+// (src/core/config_schema.cpp), which the parser, --print-config, the example file and the README
+// follow.
 #pragma once
 
 #include <cstdint>
@@ -129,14 +130,16 @@ struct SweepConfig {
 struct Config {
   DatabaseConfig database;
   OrderTableConfig order_table;
-  std::map<std::string, BusinessLine> business_lines;  // `default` is one of them, where there is one
+  std::map<std::string, BusinessLine>
+      business_lines;  // `default` is one of them, where there is one
   std::optional<RedisConfig> redis;
   Duration discovery_poll_interval{1'000};
   int close_batch_size = 500;
   int close_max_per_second = 0;  // 0: no limit
   Duration close_max_age{30LL * 86'400'000};
   Duration clock_warn{50};
-  std::map<std::string, SinkConfig> events;  // key, e.g. release_stock; event_type is the key in upper case
+  std::map<std::string, SinkConfig>
+      events;  // key, e.g. release_stock; event_type is the key in upper case
   OutboxConfig outbox;
   SweepConfig sweep;
   std::string admin_listen = "127.0.0.1:9478";  // host:port
@@ -149,8 +152,8 @@ struct Config {
   friend bool operator==(const Config&, const Config&) = default;
 };
 
-// One thing wrong with a configuration. Line and column count from 1; 0 where there is no place in a file (a --set
-// or an environment variable, named in `source`).
+// One thing wrong with a configuration. Line and column count from 1; 0 where there is no place in
+// a file (a --set or an environment variable, named in `source`).
 struct ConfigError {
   std::string source;  // file name, "--set", or the environment variable's name
   int line = 0;

@@ -1,4 +1,5 @@
-// What the shop and we talk about: an order that waits for its payment, and an event that a close sets off.
+// What the shop and we talk about: an order that waits for its payment, and an event that a close
+// sets off.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +14,15 @@ using OrderId = std::int64_t;
 // The order row's version, 0 where the shop maps no version column.
 using Version = std::int32_t;
 
-// Who found an order first: the path that closed it is written with every decision. A rising share of anything but
-// `wheel` is an early warning.
+// Who found an order first: the path that closed it is written with every decision. A rising share
+// of anything but `wheel` is an early warning.
 enum class Source : std::uint8_t { wheel, redis, catch_up, nightly, manual, startup };
 
 // A pending order as the wheel holds it.
 struct TrackedOrder {
   OrderId id = 0;
-  Instant due{};  // from here on it may be closed: deadline + grace, a reminder's extension included
+  Instant
+      due{};  // from here on it may be closed: deadline + grace, a reminder's extension included
   Version version = 0;
   Source source = Source::wheel;
 

@@ -1,5 +1,5 @@
-// How things end: what became of a close, of a delivery, of a call to something outside. Expected answers are
-// outcomes, everything else is a Failure; neither is an exception.
+// How things end: what became of a close, of a delivery, of a call to something outside. Expected
+// answers are outcomes, everything else is a Failure; neither is an exception.
 #pragma once
 
 #include <cstdint>
@@ -47,10 +47,10 @@ std::optional<CloseOutcome> parse_close_outcome(std::string_view word);
 struct CloseResult {
   OrderId id = 0;
   CloseOutcome outcome = CloseOutcome::failed;
-  Version version = 0;       // the row's version as judged (after the close: the new one)
-  std::string order_no;      // empty where the order is missing
+  Version version = 0;   // the row's version as judged (after the close: the new one)
+  std::string order_no;  // empty where the order is missing
   std::string business_line;
-  std::optional<Instant> due;       // deadline + grace by the database; nothing where no rule applies
+  std::optional<Instant> due;  // deadline + grace by the database; nothing where no rule applies
   std::optional<Instant> retry_at;  // when the database would judge it differently, where it knows
   std::string detail;               // evidence, hold reason, deadline's origin: for the audit log
 };
@@ -80,8 +80,10 @@ struct Done {};
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}          // NOLINT: implicit on purpose
-  Result(Failure failure) : state_(std::in_place_index<1>, std::move(failure)) {}  // NOLINT: implicit on purpose
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit on purpose
+  Result(Failure failure)
+      : state_(std::in_place_index<1>, std::move(failure)) {}  // NOLINT: implicit on purpose
 
   explicit operator bool() const { return state_.index() == 0; }
   T& value() & { return std::get<0>(state_); }
@@ -112,10 +114,10 @@ std::string_view to_string(DeliveryKind kind);
 
 struct DeliveryOutcome {
   DeliveryKind kind = DeliveryKind::retry;
-  bool attempt_spent = true;           // false where nothing was sent, or CONTRACT says so
+  bool attempt_spent = true;            // false where nothing was sent, or CONTRACT says so
   std::optional<Duration> retry_after;  // what the sink asked for, not yet bounded
-  std::string detail;                  // code or cause, bounded, free of secrets
-  bool recorded = false;               // the sink wrote SUCCESS itself, in the transaction of the effect
+  std::string detail;                   // code or cause, bounded, free of secrets
+  bool recorded = false;  // the sink wrote SUCCESS itself, in the transaction of the effect
 };
 
 // Where an outbox event stands, as its row says.

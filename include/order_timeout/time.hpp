@@ -1,5 +1,5 @@
-// Time as the daemon decides by it: the database's clock, in whole milliseconds. The only place that names a
-// clock type. Nothing here reads a clock; whoever needs to know the time is told it.
+// Time as the daemon decides by it: the database's clock, in whole milliseconds. The only place
+// that names a clock type. Nothing here reads a clock; whoever needs to know the time is told it.
 #pragma once
 
 #include <chrono>
@@ -10,8 +10,8 @@ namespace order_timeout {
 
 using Duration = std::chrono::milliseconds;
 
-// Tag of PostgreSQL's clock. It has no now(): the database is asked, or its time is estimated from the monotonic
-// clock (clock_estimate.hpp).
+// Tag of PostgreSQL's clock. It has no now(): the database is asked, or its time is estimated from
+// the monotonic clock (clock_estimate.hpp).
 struct DatabaseClock {
   using duration = Duration;
   using rep = duration::rep;
@@ -20,8 +20,9 @@ struct DatabaseClock {
   static constexpr bool is_steady = false;
 };
 
-// An instant on the database's clock: milliseconds since 1970-01-01T00:00Z. A database timestamp, which has
-// microseconds, is rounded up on its way here, so that an instant reached is never before the timestamp.
+// An instant on the database's clock: milliseconds since 1970-01-01T00:00Z. A database timestamp,
+// which has microseconds, is rounded up on its way here, so that an instant reached is never before
+// the timestamp.
 using Instant = DatabaseClock::time_point;
 
 // Stands for PostgreSQL's 'infinity': such a deadline never comes.

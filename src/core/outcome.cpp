@@ -8,11 +8,10 @@ namespace {
 
 // In the order of CloseOutcome.
 constexpr std::array<std::string_view, 20> kCloseOutcomes{
-    "closed",           "already_paid",        "already_closed",  "other_status", "not_due",
-    "locked",           "version_moved",       "held",            "payment_evidence",
-    "payment_in_progress", "payment_unknown",  "reopened",        "missing",      "for_review",
-    "shadowed",         "ignored",             "not_listed",      "too_old",      "paused",
-    "failed"};
+    "closed",          "already_paid",  "already_closed", "other_status",     "not_due",
+    "locked",          "version_moved", "held",           "payment_evidence", "payment_in_progress",
+    "payment_unknown", "reopened",      "missing",        "for_review",       "shadowed",
+    "ignored",         "not_listed",    "too_old",        "paused",           "failed"};
 static_assert(static_cast<std::size_t>(CloseOutcome::failed) + 1 == kCloseOutcomes.size());
 
 constexpr std::array<std::string_view, 6> kSources{"wheel",   "redis",  "catch_up",

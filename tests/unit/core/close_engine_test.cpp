@@ -1,0 +1,356 @@
+// The engine decides what is closed when and what follows from each answer: every outcome and every
+// kind of failure has its story here, in virtual time.
+#include "order_timeout/close_engine.hpp"
+
+#include <gmock/gmock.h>
+
+#include <vector>
+
+namespace order_timeout {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr Instant kStart = instant_from_ms(1'800'000'000'000);
+
+TrackedOrder order(OrderId id, Instant due) { return {.id = id, .due = due, .version = 1}; }
+
+CloseResult result(OrderId id, CloseOutcome outcome) {
+  CloseResult answer;
+  answer.id = id;
+  answer.outcome = outcome;
+  answer.version = 2;
+  return answer;
+}
+
+std::vector<OrderId> ids(const DueBatch& batch) {
+  std::vector<OrderId> all;
+  for (const TrackedOrder& one : batch.orders) all.push_back(one.id);
+  return all;
+}
+
+Failure rejected(const std::string& sqlstate) {
+  return {FailureKind::rejected, "trigger raised", sqlstate};
+}
+
+class CloseEngineTest : public testing::Test {
+ protected:
+  CloseEngine::Options options_{.batch_size = 4, .max_per_second = 0};
+  CloseEngine engine_{options_, kStart};
+
+  DueBatch take(Instant now) {
+    auto batch = engine_.next_batch(now);
+    EXPECT_TRUE(batch.has_value());
+    return batch.value_or(DueBatch{});
+  }
+  // Sleeps from one next_due() to the next, as a closer does, until there is a batch.
+  DueBatch wait_for_batch(Instant& now) {
+    for (int naps = 0; naps < 20; ++naps) {
+      if (auto batch = engine_.next_batch(now)) return *batch;
+      now = engine_.next_due(now).value_or(kNever);
+    }
+    ADD_FAILURE() << "nothing came due";
+    return {};
+  }
+  void track_due(int count) {
+    for (int id = 1; id <= count; ++id) engine_.track(order(id, kStart));
+  }
+};
+
+TEST_F(CloseEngineTest, TakesDueOrdersInBatchesEarliestFirstAndNeverEarly) {
+  engine_.track(order(1, kStart + 2ms));
+  engine_.track(order(2, kStart + 1ms));
+  engine_.track(order(3, kStart + 3ms));
+  EXPECT_FALSE(engine_.next_batch(kStart));
+  EXPECT_THAT(ids(take(kStart + 2ms)), ElementsAre(2, 1));
+  EXPECT_FALSE(engine_.next_batch(kStart + 2ms));
+  EXPECT_EQ(engine_.next_due(kStart + 2ms), kStart + 3ms);
+}
+
+TEST_F(CloseEngineTest, BatchesAreBounded) {
+  track_due(6);
+  EXPECT_THAT(take(kStart).orders, SizeIs(4));
+  EXPECT_THAT(take(kStart).orders, SizeIs(2));
+}
+
+TEST_F(CloseEngineTest, ARepeatedTrackOfAnOrderInFlightChangesNothing) {
+  track_due(1);
+  const DueBatch batch = take(kStart);
+  EXPECT_FALSE(engine_.track(order(1, kStart)));
+  EXPECT_FALSE(engine_.next_batch(kStart + 1s));
+  const std::vector<CloseResult> answers{result(1, CloseOutcome::closed)};
+  engine_.settle(batch, answers, kStart);
+  EXPECT_EQ(engine_.pending(), 0U);
+}
+
+TEST_F(CloseEngineTest, FinalOutcomesForgetTheOrder) {
+  for (const CloseOutcome outcome :
+       {CloseOutcome::closed, CloseOutcome::already_paid, CloseOutcome::already_closed,
+        CloseOutcome::other_status, CloseOutcome::held, CloseOutcome::payment_evidence,
+        CloseOutcome::reopened, CloseOutcome::missing, CloseOutcome::for_review,
+        CloseOutcome::shadowed, CloseOutcome::ignored, CloseOutcome::not_listed,
+        CloseOutcome::too_old}) {
+    engine_.track(order(1, kStart));
+    const DueBatch batch = take(kStart);
+    const std::vector<CloseResult> answers{result(1, outcome)};
+    engine_.settle(batch, answers, kStart);
+    EXPECT_EQ(engine_.pending(), 0U) << to_string(outcome);
+  }
+}
+
+TEST_F(CloseEngineTest, NotDueComesBackAtTheDatabasesDeadline) {
+  track_due(1);
+  const DueBatch batch = take(kStart);
+  CloseResult answer = result(1, CloseOutcome::not_due);
+  answer.due = kStart + 10min;
+  const std::vector<CloseResult> answers{answer};
+  engine_.settle(batch, answers, kStart);
+  EXPECT_FALSE(engine_.next_batch(kStart + 10min - 1ms));
+  const DueBatch again = take(kStart + 10min);
+  EXPECT_EQ(again.orders.at(0).version, 2);
+}
+
+TEST_F(CloseEngineTest, NotDueAlthoughDueByOurClockWaitsLongerEachTime) {
+  track_due(1);
+  Instant now = kStart;
+  std::vector<Duration> waits;
+  DueBatch batch = take(now);
+  for (int round = 0; round < 12; ++round) {
+    CloseResult answer = result(1, CloseOutcome::not_due);
+    answer.due = kStart;
+    const std::vector<CloseResult> answers{answer};
+    engine_.settle(batch, answers, now);
+    const Instant asked = now;
+    batch = wait_for_batch(now);
+    waits.push_back(now - asked);
+  }
+  EXPECT_EQ(waits.front(), 2ms);
+  EXPECT_EQ(waits.back(), 1s);
+}
+
+TEST_F(CloseEngineTest, ALockedOrderIsAskedAgainShortlyAndNeverMoreThanASecondLater) {
+  track_due(1);
+  Instant now = kStart;
+  DueBatch batch = take(now);
+  for (int round = 0; round < 10; ++round) {
+    EXPECT_EQ(batch.orders.at(0).version, 1);
+    const std::vector<CloseResult> answers{result(1, CloseOutcome::locked)};
+    engine_.settle(batch, answers, now);
+    const Instant asked = now;
+    batch = wait_for_batch(now);
+    EXPECT_LE(now - asked, 1s);
+  }
+  EXPECT_GT(now, kStart + 3s);
+}
+
+TEST_F(CloseEngineTest, AMovedVersionIsTriedAgainWithTheNewOne) {
+  track_due(1);
+  const std::vector<CloseResult> answers{result(1, CloseOutcome::version_moved)};
+  engine_.settle(take(kStart), answers, kStart);
+  EXPECT_EQ(take(kStart + 10ms).orders.at(0).version, 2);
+}
+
+TEST_F(CloseEngineTest, AnOrderWithoutAnAnswerIsNotForgotten) {
+  track_due(2);
+  const std::vector<CloseResult> answers{result(1, CloseOutcome::closed)};
+  engine_.settle(take(kStart), answers, kStart);
+  EXPECT_THAT(ids(take(kStart + 1s)), ElementsAre(2));
+}
+
+TEST_F(CloseEngineTest, AnExtensionHoldsWhateverDiscoverySays) {
+  engine_.delay(1, kStart + 1h);
+  engine_.track(order(1, kStart));
+  EXPECT_FALSE(engine_.next_batch(kStart + 1h - 1ms));
+  engine_.track(order(1, kStart + 5s));
+  EXPECT_FALSE(engine_.next_batch(kStart + 1h - 1ms));
+  EXPECT_THAT(ids(take(kStart + 1h)), ElementsAre(1));
+}
+
+TEST_F(CloseEngineTest, AnExtensionReachesAnOrderAlreadyInTheWheel) {
+  track_due(1);
+  engine_.delay(1, kStart + 1min);
+  EXPECT_FALSE(engine_.next_batch(kStart + 1min - 1ms));
+  EXPECT_THAT(ids(take(kStart + 1min)), ElementsAre(1));
+}
+
+TEST_F(CloseEngineTest, PostponedOrdersLeaveTheBatchAndComeBackThen) {
+  track_due(2);
+  DueBatch batch = take(kStart);
+  engine_.postpone(batch, {{1, kStart + 5s}});
+  EXPECT_THAT(ids(batch), ElementsAre(2));
+  EXPECT_EQ(engine_.in_flight(), 1U);
+  EXPECT_THAT(ids(take(kStart + 5s)), ElementsAre(1));
+}
+
+TEST_F(CloseEngineTest, OrdersDueNeverAreNotKept) {
+  EXPECT_FALSE(engine_.track(order(1, kNever)));
+  EXPECT_EQ(engine_.pending(), 0U);
+}
+
+TEST_F(CloseEngineTest, ALaterTimeoutReachesATrackedOrder) {
+  engine_.track(order(1, kStart + 1s));
+  engine_.track(order(1, kStart + 1h));
+  EXPECT_FALSE(engine_.next_batch(kStart + 1min));
+}
+
+TEST_F(CloseEngineTest, ADatabaseThatIsDownGivesEverythingBack) {
+  track_due(3);
+  for (const FailureKind kind :
+       {FailureKind::unavailable, FailureKind::unknown, FailureKind::overloaded}) {
+    const auto verdict = engine_.fail(take(kStart), Failure{kind, "gone", ""}, kStart);
+    EXPECT_TRUE(verdict.back_off);
+    EXPECT_EQ(engine_.in_flight(), 0U);
+  }
+  EXPECT_THAT(ids(take(kStart)), ElementsAre(1, 2, 3));
+}
+
+TEST_F(CloseEngineTest, ATimeoutHalvesTheBatchesAndSuccessGrowsThemBack) {
+  track_due(4);
+  engine_.fail(take(kStart), Failure{FailureKind::timed_out, "57014", "57014"}, kStart);
+  EXPECT_EQ(engine_.batch_limit(), 2U);
+  engine_.fail(take(kStart), Failure{FailureKind::timed_out, "57014", "57014"}, kStart);
+  EXPECT_EQ(engine_.batch_limit(), 1U);
+  for (int round = 0; round < 4; ++round) {
+    const DueBatch batch = take(kStart);
+    std::vector<CloseResult> answers;
+    for (const OrderId id : ids(batch)) answers.push_back(result(id, CloseOutcome::closed));
+    engine_.settle(batch, answers, kStart);
+    if (engine_.pending() == 0) break;
+  }
+  EXPECT_GT(engine_.batch_limit(), 1U);
+}
+
+TEST_F(CloseEngineTest, AConflictIsTriedAgainAndHalvedAfterAFew) {
+  track_due(4);
+  const Failure deadlock{FailureKind::conflict, "deadlock", "40P01"};
+  DueBatch batch = take(kStart);
+  Instant now = kStart;
+  for (int round = 0; round < 3; ++round) {
+    engine_.fail(std::move(batch), deadlock, now);
+    EXPECT_FALSE(engine_.next_batch(now)) << "not at once";
+    now = *engine_.next_due(now);
+    batch = take(now);
+    EXPECT_THAT(batch.orders, SizeIs(4));
+  }
+  engine_.fail(std::move(batch), deadlock, now);
+  EXPECT_THAT(take(now).orders, SizeIs(2));
+}
+
+// Closes every batch in which no order is bad; gives what was quarantined and how many calls it
+// took.
+struct Drained {
+  std::vector<OrderId> quarantined;
+  std::vector<OrderId> closed;
+  bool broken = false;
+  int calls = 0;
+};
+
+template <class IsBad>
+Drained drain(CloseEngine& engine, Instant now, const IsBad& is_bad) {
+  Drained drained;
+  while (auto batch = engine.next_batch(now)) {
+    drained.calls += 1;
+    bool bad = false;
+    std::vector<CloseResult> answers;
+    for (const TrackedOrder& one : batch->orders) {
+      bad = bad || is_bad(one.id);
+      answers.push_back(result(one.id, CloseOutcome::closed));
+    }
+    const auto all = ids(*batch);
+    const auto verdict = bad ? engine.fail(std::move(*batch), rejected("P0001"), now)
+                             : engine.settle(*batch, answers, now);
+    if (!bad) drained.closed.insert(drained.closed.end(), all.begin(), all.end());
+    for (const auto& suspect : verdict.quarantine) drained.quarantined.push_back(suspect.order.id);
+    drained.broken = drained.broken || verdict.broken;
+  }
+  return drained;
+}
+
+TEST(CloseEngineBisects, OneBadOrderAmongAThousandIsFoundAndTheOthersClose) {
+  CloseEngine::Options options{.batch_size = 500, .max_per_second = 0};
+  CloseEngine engine{options, kStart};
+  for (OrderId id = 1; id <= 1000; ++id) engine.track(order(id, kStart));
+  const Drained drained = drain(engine, kStart, [](OrderId id) { return id == 477; });
+  EXPECT_THAT(drained.quarantined, ElementsAre(477));
+  EXPECT_THAT(drained.closed, SizeIs(999));
+  EXPECT_LE(drained.calls, 2 + 2 * 9);
+}
+
+TEST(CloseEngineBisects, SeveralBadOrdersSideBySideAreNoBrokenDatabase) {
+  CloseEngine::Options options{.batch_size = 500, .max_per_second = 0};
+  CloseEngine engine{options, kStart};
+  for (OrderId id = 1; id <= 1000; ++id) engine.track(order(id, kStart));
+  const Drained drained = drain(engine, kStart, [](OrderId id) { return id >= 100 && id < 106; });
+  EXPECT_FALSE(drained.broken);
+  EXPECT_THAT(drained.quarantined, SizeIs(6));
+  EXPECT_THAT(drained.closed, SizeIs(994));
+}
+
+TEST(CloseEngineBisects, WhenEveryOrderFailsAlikeClosingStopsAndNothingIsQuarantined) {
+  CloseEngine::Options options{.batch_size = 500, .max_per_second = 0};
+  CloseEngine engine{options, kStart};
+  for (OrderId id = 1; id <= 1000; ++id) engine.track(order(id, kStart));
+  const Drained drained = drain(engine, kStart, [](OrderId) { return true; });
+  EXPECT_TRUE(drained.broken);
+  EXPECT_THAT(drained.quarantined, IsEmpty());
+  EXPECT_EQ(engine.pending(), 1000U);
+  EXPECT_LE(drained.calls, 40);
+
+  const auto probe = engine.next_batch(kStart + 5s);
+  ASSERT_TRUE(probe);
+  EXPECT_THAT(probe->orders, SizeIs(1));
+  EXPECT_FALSE(engine.next_batch(kStart + 5s)) << "one probe at a time";
+  const std::vector<CloseResult> answers{result(probe->orders.at(0).id, CloseOutcome::closed)};
+  const auto verdict = engine.settle(*probe, answers, kStart + 5s);
+  EXPECT_TRUE(verdict.mended);
+  EXPECT_THAT(verdict.quarantine, IsEmpty());
+  const Drained after = drain(engine, kStart + 10s, [](OrderId) { return false; });
+  EXPECT_THAT(after.closed, SizeIs(999));
+}
+
+TEST_F(CloseEngineTest, ALoneBadOrderIsQuarantinedOnlyWhenAnotherClosesMeanwhile) {
+  track_due(1);
+  EXPECT_THAT(engine_.fail(take(kStart), rejected("P0001"), kStart).quarantine, IsEmpty());
+  EXPECT_FALSE(engine_.next_batch(kStart + 500ms)) << "it waits";
+  engine_.track(order(2, kStart));
+  const std::vector<CloseResult> answers{result(2, CloseOutcome::closed)};
+  const auto verdict = engine_.settle(take(kStart + 500ms), answers, kStart + 500ms);
+  ASSERT_THAT(verdict.quarantine, SizeIs(1));
+  EXPECT_EQ(verdict.quarantine.at(0).order.id, 1);
+}
+
+TEST_F(CloseEngineTest, AnUpdateWithoutEffectIsSetAside) {
+  track_due(1);
+  const std::vector<CloseResult> answers{result(1, CloseOutcome::failed)};
+  const auto verdict = engine_.settle(take(kStart), answers, kStart);
+  EXPECT_THAT(verdict.quarantine, SizeIs(1));
+  EXPECT_EQ(engine_.pending(), 0U);
+}
+
+TEST_F(CloseEngineTest, AQuarantinedOrderComesBackWhenTheDatabaseSays) {
+  track_due(1);
+  CloseResult answer = result(1, CloseOutcome::failed);
+  answer.retry_at = kStart + 1min;
+  const std::vector<CloseResult> answers{answer};
+  engine_.settle(take(kStart), answers, kStart);
+  EXPECT_FALSE(engine_.next_batch(kStart + 1min - 1ms));
+  EXPECT_THAT(ids(take(kStart + 1min)), ElementsAre(1));
+}
+
+TEST(CloseEngineRate, LetsThroughNoMoreThanItsRate) {
+  CloseEngine::Options options{.batch_size = 500, .max_per_second = 100};
+  CloseEngine engine{options, kStart};
+  for (OrderId id = 1; id <= 1000; ++id) engine.track(order(id, kStart));
+  std::size_t taken = 0;
+  for (Duration passed{0}; passed < 2s; passed += 1ms) {
+    if (auto batch = engine.next_batch(kStart + passed)) taken += batch->orders.size();
+  }
+  EXPECT_GE(taken, 195U);
+  EXPECT_LE(taken, 215U);
+}
+
+}  // namespace
+}  // namespace order_timeout
