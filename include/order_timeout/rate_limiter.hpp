@@ -26,9 +26,8 @@ class RateLimiter {
   std::int64_t credit_at(Instant now) const;
 
   std::int64_t per_second_;
-  std::int64_t
-      capacity_;  // of the bucket, in thousandths of a token: 1 ms brings per_second_ of them
-  std::int64_t credit_;
+  std::int64_t credit_;    // thousandths of a token: a millisecond brings per_second_ of them
+  std::int64_t capacity_;  // of the bucket: whole tokens, and less than one more
   Instant last_ = kAlways;
 };
 
