@@ -1,0 +1,4 @@
+-- The functions that carry the shop's names: dropped by `migrate --drop-view` alone.
+drop function if exists order_timeout.close_orders(bigint[], int[]);
+drop function if exists order_timeout.close_orders_by_hand(bigint[], boolean, text, text);
+drop function if exists order_timeout.judge_and_close(bigint[], int[], boolean, boolean);

@@ -1,0 +1,22 @@
+-- The one place that computes a deadline: the order's override, else its own, else created_at + timeout of its line
+-- (of `default` where the line is not listed). Without a rule there is no action and no deadline.
+create view order_timeout.timed_order as
+select o.*,
+       coalesce(l.business_line, d.business_line) as rule_line,
+       coalesce(l.action, d.action) as action,
+       coalesce(l.on_close, d.on_close) as on_close,
+       case when l.business_line is null then d.max_age else l.max_age end as max_age,
+       coalesce(l.payment_max_delay, d.payment_max_delay) as payment_max_delay,
+       case when coalesce(l.business_line, d.business_line) is not null
+            then coalesce(v.deadline, o.deadline, o.created_at + coalesce(l.timeout, d.timeout),
+                          'infinity') end as pay_deadline,
+       coalesce(v.deadline, o.deadline, o.created_at + coalesce(l.timeout, d.timeout), 'infinity')
+         + coalesce(l.grace, d.grace) as close_deadline,
+       case when coalesce(l.business_line, d.business_line) is null then null
+            when v.deadline is not null then 'override'
+            when o.deadline is not null then 'own'
+            else 'timeout' end as deadline_from
+  from order_timeout.shop_order o
+  left join order_timeout.deadline_override v on v.order_id = o.id
+  left join order_timeout.rule l on l.business_line = o.business_line
+  left join order_timeout.rule d on d.business_line = 'default';
