@@ -63,38 +63,42 @@ TEST_P(OutboxPolicyRow, Holds) {
 using K = DeliveryKind;
 using S = EventStatus;
 
-// clang-format off
-INSTANTIATE_TEST_SUITE_P(Rules, OutboxPolicyRow, ::testing::Values(
-    //  name                             outcome          sent   retry_after try uncertain  status      spent  wait
-    Row{"DoneIsSuccess",                 K::done,         true,  {},         1,  false,     S::success,   true,  0s},
-    Row{"DoneAtTheLastTryIsSuccess",     K::done,         true,  {},         3,  false,     S::success,   true,  0s},
-    Row{"DoneAfterUncertainIsSuccess",   K::done,         true,  {},         2,  true,      S::success,   true,  0s},
-    Row{"AlreadyDoneIsSuccess",          K::already_done, true,  {},         1,  false,     S::success,   true,  0s},
-    Row{"RejectedIsDeadAtOnce",          K::rejected,     true,  {},         1,  false,     S::dead,      true,  0s},
-    Row{"RejectedUnsentIsNotDead",       K::rejected,     false, {},         1,  false,     S::pending,   false, 1s},
-    Row{"RetryWaitsTheFirstStep",        K::retry,        true,  {},         1,  false,     S::pending,   true,  1s},
-    Row{"RetryWaitsTheSecondStep",       K::retry,        true,  {},         2,  false,     S::pending,   true,  10s},
-    Row{"RetryAtTheLastTryIsDead",       K::retry,        true,  {},         3,  false,     S::dead,      true,  0s},
-    Row{"RetryBeyondTheLastTryIsDead",   K::retry,        true,  {},         9,  false,     S::dead,      true,  0s},
-    Row{"UnsentAtTheLastTryIsNotDead",   K::retry,        false, {},         3,  false,     S::pending,   false, 2h},
-    Row{"UnsentForEverIsNotDead",        K::retry,        false, {},         99, false,     S::pending,   false, 2h},
-    Row{"RetryAfterIsHonoured",          K::retry,        false, 90s,        1,  false,     S::pending,   false, 90s},
-    Row{"RetryLeavesUncertainUncertain", K::retry,        true,  {},         2,  true,      S::uncertain, true,  10s},
-    Row{"UncertainIsUncertain",          K::uncertain,    true,  {},         1,  false,     S::uncertain, true,  1s},
-    Row{"UncertainAtTheLastTryIsDead",   K::uncertain,    true,  {},         3,  false,     S::dead,      true,  0s},
-    Row{"UncertainUnspentIsNotDead",     K::uncertain,    false, {},         3,  true,      S::uncertain, false, 2h},
-    Row{"ThrottledWaitsAsAsked",         K::throttled,    true,  30s,        1,  false,     S::pending,   false, 30s},
-    Row{"ThrottledWaitsAtLeastTheStep",  K::throttled,    true,  0s,         2,  false,     S::pending,   false, 10s},
-    Row{"ThrottledTakesNoNegativeWait",  K::throttled,    true,  -1h,        2,  false,     S::pending,   false, 10s},
-    Row{"ThrottledWaitsAtMostAnHour",    K::throttled,    true,  Duration::max(), 1, false, S::pending,   false, 1h},
-    Row{"ThrottledButTheStepIsLonger",   K::throttled,    true,  5h,         3,  false,     S::pending,   false, 2h},
-    Row{"ThrottledWithoutAWish",         K::throttled,    true,  {},         1,  false,     S::pending,   false, 1s},
-    Row{"ThrottledIsNeverDead",          K::throttled,    true,  {},         9,  false,     S::pending,   false, 2h},
-    Row{"UnhealthyWaitsFiveSeconds",     K::unhealthy,    true,  {},         1,  false,     S::pending,   false, 5s},
-    Row{"UnhealthyWaitsALongerStep",     K::unhealthy,    true,  {},         2,  false,     S::pending,   false, 10s},
-    Row{"UnhealthyIsNeverDead",          K::unhealthy,    true,  {},         9,  true,      S::uncertain, false, 2h}),
+// In the order of Row's members: name, kind, sent, retry_after, attempt, uncertain before, status,
+// spent, wait.
+INSTANTIATE_TEST_SUITE_P(
+    Rules, OutboxPolicyRow,
+    ::testing::Values(
+        Row{"DoneIsSuccess", K::done, true, {}, 1, false, S::success, true, 0s},
+        Row{"DoneAtTheLastTryIsSuccess", K::done, true, {}, 3, false, S::success, true, 0s},
+        Row{"DoneAfterUncertainIsSuccess", K::done, true, {}, 2, true, S::success, true, 0s},
+        Row{"AlreadyDoneIsSuccess", K::already_done, true, {}, 1, false, S::success, true, 0s},
+        Row{"RejectedIsDeadAtOnce", K::rejected, true, {}, 1, false, S::dead, true, 0s},
+        Row{"RejectedUnsentIsNotDead", K::rejected, false, {}, 1, false, S::pending, false, 1s},
+        Row{"RetryWaitsTheFirstStep", K::retry, true, {}, 1, false, S::pending, true, 1s},
+        Row{"RetryWaitsTheSecondStep", K::retry, true, {}, 2, false, S::pending, true, 10s},
+        Row{"RetryAtTheLastTryIsDead", K::retry, true, {}, 3, false, S::dead, true, 0s},
+        Row{"RetryBeyondTheLastTryIsDead", K::retry, true, {}, 9, false, S::dead, true, 0s},
+        Row{"UnsentAtTheLastTryIsNotDead", K::retry, false, {}, 3, false, S::pending, false, 2h},
+        Row{"UnsentForEverIsNotDead", K::retry, false, {}, 99, false, S::pending, false, 2h},
+        Row{"RetryAfterIsHonoured", K::retry, false, 90s, 1, false, S::pending, false, 90s},
+        Row{"RetryLeavesUncertainUncertain", K::retry, true, {}, 2, true, S::uncertain, true, 10s},
+        Row{"UncertainIsUncertain", K::uncertain, true, {}, 1, false, S::uncertain, true, 1s},
+        Row{"UncertainAtTheLastTryIsDead", K::uncertain, true, {}, 3, false, S::dead, true, 0s},
+        Row{"UncertainUnspentIsNotDead", K::uncertain, false, {}, 3, true, S::uncertain, false, 2h},
+        Row{"ThrottledWaitsAsAsked", K::throttled, true, 30s, 1, false, S::pending, false, 30s},
+        Row{"ThrottledWaitsAtLeastTheStep", K::throttled, true, 0s, 2, false, S::pending, false,
+            10s},
+        Row{"ThrottledTakesNoNegativeWait", K::throttled, true, -1h, 2, false, S::pending, false,
+            10s},
+        Row{"ThrottledWaitsAtMostAnHour", K::throttled, true, Duration::max(), 1, false, S::pending,
+            false, 1h},
+        Row{"ThrottledButTheStepIsLonger", K::throttled, true, 5h, 3, false, S::pending, false, 2h},
+        Row{"ThrottledWithoutAWish", K::throttled, true, {}, 1, false, S::pending, false, 1s},
+        Row{"ThrottledIsNeverDead", K::throttled, true, {}, 9, false, S::pending, false, 2h},
+        Row{"UnhealthyWaitsFiveSeconds", K::unhealthy, true, {}, 1, false, S::pending, false, 5s},
+        Row{"UnhealthyWaitsALongerStep", K::unhealthy, true, {}, 2, false, S::pending, false, 10s},
+        Row{"UnhealthyIsNeverDead", K::unhealthy, true, {}, 9, true, S::uncertain, false, 2h}),
     [](const auto& row) { return row.param.name; });
-// clang-format on
 
 TEST(OutboxPolicy, ReachesDeadAfterExactlyMaxAttemptsRealCalls) {
   DeliveryOutcome lost;
