@@ -1,0 +1,130 @@
+#!/bin/bash
+# Installs what is missing, builds and runs the tests against servers of their own, then the quick start for a moment.
+# The last line is "N passed, N failed"; the exit code is 0 only if nothing failed. --full adds the sanitizers and
+# clang-tidy.
+set -euo pipefail
+
+usage() {
+  echo "usage: tests/run.sh [--full]" >&2
+  exit 64
+}
+
+full=0
+while (($# > 0)); do
+  case $1 in
+    --full) full=1; shift ;;
+    *) usage ;;
+  esac
+done
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+# shellcheck source=docker/packages.sh
+source "$root/docker/packages.sh"
+
+work=$(mktemp -d /tmp/order-timeout-tests.XXXXXX)
+chmod 711 "$work"  # PostgreSQL runs as another user when we are root
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM HUP
+
+passed=0
+failed=0
+failures=()
+
+step() { printf '\n%s  %s\n' "$(date +%H:%M:%S)" "$1"; }
+
+pass() { passed=$((passed + 1)); }
+
+fail() {
+  failed=$((failed + 1))
+  failures+=("$1")
+}
+
+# A check that is one program: its output is shown only if it fails.
+check() {
+  local name=$1
+  shift
+  if "$@" >"$work/check.log" 2>&1; then
+    pass
+  else
+    cat "$work/check.log"
+    fail "$name"
+  fi
+}
+
+# Adds the test cases of one program, which ended with exit code $3, from its report $2.
+count() {
+  local name=$1 report=$2 status=$3 cases bad
+  if [[ ! -s $report ]]; then
+    fail "$name: ended without a report (crashed or timed out)"
+    return
+  fi
+  cases=$(grep -c '<testcase ' "$report") || true
+  # A case that was skipped or is switched off has not passed.
+  bad=$(grep -cE '<failure |<testcase .* result="(skipped|suppressed)"' <(cases_in_one_line "$report")) || true
+  passed=$((passed + cases - bad))
+  failed=$((failed + bad))
+  if ((bad > 0)); then failures+=("$name: $bad of $cases"); fi
+  if ((bad == 0 && status != 0)); then fail "$name: all cases passed, exit code not 0"; fi
+}
+
+# However many failures a case has, it is one case.
+cases_in_one_line() { tr '\n' ' ' <"$1" | sed 's/<testcase /\n<testcase /g'; }
+
+# All test programs of a preset but those named, the quick ones first.
+run_programs() {
+  local preset=$1 excluded=$2 names name status reports="$work/reports-$1"
+  mkdir "$reports"
+  mapfile -t names < <(cd "$root" && ctest --preset "$preset" -N | sed -n 's/^ *Test *#[0-9]*: //p' |
+    grep -vxE "$excluded" | sort -t_ -k1,1r)
+  if ((${#names[@]} == 0)); then fail "$preset: no test programs"; fi
+  for name in "${names[@]}"; do
+    status=0
+    (cd "$root" && GTEST_OUTPUT="xml:$reports/" ctest --preset "$preset" -R "^$name\$" --progress) || status=$?
+    count "$preset $name" "$reports/$name.xml" "$status"
+  done
+}
+
+build() {
+  if ! build_preset "$1"; then
+    fail "build of preset $1"
+    summary
+  fi
+}
+
+summary() {
+  local line
+  echo
+  for line in "${failures[@]}"; do echo "FAILED: $line"; done
+  echo "$passed passed, $failed failed"
+  ((failed == 0 && passed > 0)) || exit 1
+  exit 0
+}
+
+step "packages"
+wanted=("${packages_build[@]}" "${packages_servers[@]}" "${packages_tests[@]}")
+if ((full)); then wanted+=("${packages_full[@]}"); fi
+packages_require "$work" "${wanted[@]}"
+redis_program "$work"
+export PATH=$work:$PATH
+
+step "build, preset release"
+build release
+
+step "tests, preset release"
+run_programs release none
+
+step "quick start, 20 s"
+check "quick start" "$root/docker/quickstart.sh" --seconds 20
+
+if ((full)); then
+  for preset in asan tsan; do
+    step "build, preset $preset"
+    build "$preset"
+    step "tests, preset $preset"
+    run_programs "$preset" tidy
+  done
+  step "clang-tidy"
+  check "clang-tidy" run-clang-tidy-16 -quiet -p "$root/build/release" "^$root/src/"
+fi
+
+summary
