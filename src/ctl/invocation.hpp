@@ -1,0 +1,37 @@
+// What every verb is given, and what the verbs are. A verb returns the exit code of the program.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "order_timeout/config.hpp"
+
+namespace order_timeout::ctl {
+
+struct Invocation {
+  Config config;
+  std::string url;    // to connect with instead of database.url; empty: database.url
+  bool json = false;  // one JSON document on standard output instead of text
+
+  const std::string& database_url() const { return url.empty() ? config.database.url : url; }
+};
+
+struct CloseRequest {
+  std::vector<std::string> order_nos;
+  std::string user;
+  std::string business_line;
+  std::string from, to;  // created_at, RFC 3339; empty: open
+  bool not_due = false;
+  bool dry_run = false;
+  std::int64_t limit = 0;  // 0: none given
+  std::string reason;
+};
+
+int migrate(const Invocation& invocation, bool drop_view);
+int print_sql(const Invocation& invocation);
+int status(const Invocation& invocation);
+int check(const Invocation& invocation);
+int close(const Invocation& invocation, const CloseRequest& request);
+
+}  // namespace order_timeout::ctl

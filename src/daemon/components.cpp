@@ -1,0 +1,57 @@
+#include "daemon/components.hpp"
+
+namespace order_timeout::daemon {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kReminderInterval = std::chrono::seconds(60);
+
+std::int64_t ms_since(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+void Components::up(const std::string& name) {
+  const auto [found, is_new] = states_.try_emplace(name);
+  State& state = found->second;
+  if (state.up) return;
+  if (is_new) {
+    log_.info(name, "up");
+  } else {
+    log_.info(name, "up again", {{"down_ms", ms_since(state.since)}});
+  }
+  state.up = true;
+  state.since = Clock::now();
+  metrics_.set_component(name, true);
+}
+
+void Components::down(const std::string& name, const Failure& failure,
+                      const std::string& consequence) {
+  const auto [found, is_new] = states_.try_emplace(name);
+  State& state = found->second;
+  const bool changed = is_new || state.up;
+  if (!changed && Clock::now() - state.last_line < kReminderInterval) return;
+  if (changed) state.since = Clock::now();
+  state.up = false;
+  state.last_line = Clock::now();
+  telemetry::Fields fields{{"kind", std::string(to_string(failure.kind))},
+                           {"cause", failure.detail},
+                           {"consequence", consequence}};
+  if (!changed) fields.emplace_back("down_ms", ms_since(state.since));
+  log_.warn(name, changed ? "down" : "still down", std::move(fields));
+  metrics_.set_component(name, false);
+}
+
+bool Components::is_up(const std::string& name) const {
+  const auto found = states_.find(name);
+  return found != states_.end() && found->second.up;
+}
+
+std::map<std::string, bool> Components::states() const {
+  std::map<std::string, bool> up;
+  for (const auto& [name, state] : states_) up.emplace(name, state.up);
+  return up;
+}
+
+}  // namespace order_timeout::daemon

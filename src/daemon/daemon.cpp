@@ -1,0 +1,327 @@
+#include "daemon/daemon.hpp"
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <csignal>
+#include <exception>
+#include <utility>
+
+#include "daemon/exit_code.hpp"
+#include "daemon/sinks.hpp"
+#include "daemon/systemd.hpp"
+
+namespace order_timeout::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kFirstRetry = 200ms;
+constexpr auto kLongestRetry = 5'000ms;
+constexpr auto kShutdownDeadline =
+    9s;  // with what the last steps take, within the 10 s of the contract
+constexpr Duration kLastCalls = 500ms;  // for statements still under way when every service has ended
+constexpr Duration kLookBack =
+    10min;  // discovery begins so far back: what commits late may be that old
+constexpr auto kRedisDeadline = 500ms;  // a Redis that hangs holds up one batch by this much, once
+
+CloseEngine::Options engine_options(const Config& config) {
+  CloseEngine::Options options;
+  options.batch_size = static_cast<std::size_t>(config.close_batch_size);
+  options.max_per_second = config.close_max_per_second;
+  return options;
+}
+
+std::unique_ptr<redis::ReminderSet> make_reminders(boost::asio::io_context& loop,
+                                                   const Config& config) {
+  if (!config.redis) return nullptr;
+  redis::Connection::Options options;
+  options.connect_timeout = kRedisDeadline;
+  options.command_timeout = kRedisDeadline;
+  return std::make_unique<redis::ReminderSet>(loop.get_executor(), *config.redis, options);
+}
+
+// SQLSTATEs of objects that `migrate` makes and that are not there.
+bool means_not_migrated(const std::string& sqlstate) {
+  return sqlstate == "3F000" || sqlstate == "42P01" || sqlstate == "42883" || sqlstate == "42703";
+}
+
+}  // namespace
+
+Daemon::Daemon(Config config, std::unique_ptr<telemetry::Log> log)
+    : config_(std::move(config)),
+      log_(std::move(log)),
+      audit_(*log_),
+      components_(*log_, metrics_),
+      stop_(loop_),
+      due_(loop_),
+      events_(loop_),
+      bulkhead_(loop_.get_executor(), config_.database),
+      orders_(bulkhead_, config_),
+      outbox_(bulkhead_),
+      control_(bulkhead_, config_),
+      reminders_(make_reminders(loop_, config_)),
+      engine_(engine_options(config_), kAlways),
+      context_{loop_,
+               config_,
+               orders_,
+               outbox_,
+               control_,
+               reminders_.get(),
+               *log_,
+               audit_,
+               metrics_,
+               components_,
+               clock_,
+               engine_,
+               stop_,
+               due_,
+               events_,
+               figures_,
+               settled_reminders_},
+      closing_(context_),
+      discovery_(context_),
+      reminding_(context_),
+      status_(context_, [this] { return connection_figures(bulkhead_); }),
+      admin_(loop_.get_executor(), admin_options(config_),
+             {[this] { return metrics_.scrape(); },
+              [this] { return readiness(figures_, components_); }}),
+      signals_(loop_),
+      shutdown_deadline_(loop_) {}
+
+Daemon::~Daemon() = default;
+
+int Daemon::run() {
+  log_->info("daemon", "starting", {{"version", std::string(ORDER_TIMEOUT_VERSION)}});
+  if (!make_sinks()) return kBadConfiguration;
+  if (!listen()) return kFailure;
+  watch_signals();
+  spawn("watchdog", status_.feed_watchdog());
+  spawn("start-up", start_up());
+  loop_.run();
+  log_->info("daemon", "stopped", {{"exit_code", static_cast<std::int64_t>(exit_code_)}});
+  log_->flush();
+  return exit_code_;
+}
+
+bool Daemon::make_sinks() {
+  Result<SweepSchedule> schedule =
+      SweepSchedule::make(config_.sweep.time_zone, config_.sweep.nightly_minute_of_day);
+  if (!schedule) {
+    log_->error("config", "sweep.nightly cannot be planned", {{"cause", schedule.error().detail}});
+    return false;
+  }
+  sweeps_.emplace(context_, std::move(*schedule));
+  for (const auto& [name, sink_config] : config_.events) {
+    Result<std::unique_ptr<Sink>> sink = make_sink(loop_, bulkhead_, config_.database, sink_config);
+    if (!sink) {
+      log_->error("config", "sink refused", {{"event", name}, {"cause", sink.error().detail}});
+      return false;
+    }
+    deliveries_.push_back(
+        std::make_unique<OutboxService>(context_, name, **sink, sink_config.concurrency));
+    sinks_.emplace(name, std::move(*sink));
+  }
+  return true;
+}
+
+bool Daemon::listen() {
+  Result<Done> started = admin_.start();
+  if (!started) {
+    log_->error("admin", "cannot listen",
+                {{"listen", config_.admin_listen},
+                 {"cause", started.error().detail},
+                 {"remedy", "free the address or change admin.listen"}});
+    return false;
+  }
+  log_->info("admin", "listening", {{"port", static_cast<std::int64_t>(admin_.port())}});
+  return true;
+}
+
+// The start, step by step. Closing begins before the rebuild is complete: the oldest orders are
+// read first.
+Daemon::Service Daemon::start_up() {
+  const bool met = co_await meet_database();
+  if (!met) co_return;
+  start_closing();
+  start_delivering();
+  discovery_.begin_at(saturating_add(clock_.now(), -kLookBack));
+  spawn("discover", discovery_.discover());
+  co_await discovery_.rebuild();
+  if (stop_.requested()) co_return;
+  start_watching();
+  systemd::ready("closing unpaid orders");
+  log_->info("daemon", "ready", {{"waiting", static_cast<std::int64_t>(engine_.pending())}});
+}
+
+boost::asio::awaitable<bool> Daemon::meet_database() {
+  Duration wait = kFirstRetry;
+  while (!stop_.requested()) {
+    Result<MappingState> mapping = co_await control_.mapping_state();
+    const bool fits = mapping && mapping->fits;
+    if (mapping && !fits) {
+      log_->error("schema", "the database's objects were not made for this configuration",
+                  {{"cause", mapping->detail}, {"remedy", "order-timeoutctl migrate"}});
+      begin_shutdown("schema", kBadConfiguration);
+      co_return false;
+    }
+    if (fits) {
+      RuleSet rules;
+      rules.lines = config_.business_lines;
+      rules.max_age = config_.close_max_age;
+      Result<std::int64_t> revision = co_await control_.apply_rules(std::move(rules));
+      if (revision) {
+        figures_.revision = *revision;
+        log_->info("config", "rules in force", {{"revision", *revision}});
+        const bool clock_known = co_await status_.sample_clock_once();
+        if (clock_known) co_return true;
+      } else if (give_up(revision.error())) {
+        co_return false;
+      } else {
+        components_.down(kPostgres, revision.error(), "the start waits for it");
+      }
+    } else if (give_up(mapping.error())) {
+      co_return false;
+    } else {
+      components_.down(kPostgres, mapping.error(), "the start waits for it");
+    }
+    systemd::status("waiting for PostgreSQL");
+    systemd::extend_timeout(60s);
+    co_await stop_.sleep(wait);
+    wait = std::min<Duration>(wait * 2, kLongestRetry);
+  }
+  co_return false;
+}
+
+// A start that no waiting can mend.
+bool Daemon::give_up(const Failure& failure) {
+  if (failure.kind != FailureKind::rejected) return false;
+  if (means_not_migrated(failure.sqlstate)) {
+    log_->error("schema", "the database has not been prepared, or for another version",
+                {{"sqlstate", failure.sqlstate},
+                 {"cause", failure.detail},
+                 {"remedy", "order-timeoutctl migrate"}});
+    begin_shutdown("schema", kBadConfiguration);
+    return true;
+  }
+  log_->error("schema", "the database refuses",
+              {{"sqlstate", failure.sqlstate},
+               {"cause", failure.detail},
+               {"remedy", "order-timeoutctl check names what is missing"}});
+  begin_shutdown("schema", failure.sqlstate == "42501" ? kNoPermission : kBadConfiguration);
+  return true;
+}
+
+// One lane has the connection that is reserved for closing; a second one may take any that is idle.
+void Daemon::start_closing() {
+  const int lanes = config_.database.connections >= 4 ? 2 : 1;
+  for (int lane = 1; lane <= lanes; ++lane) {
+    spawn("close lane " + std::to_string(lane), closing_.run_lane());
+  }
+  spawn("clock", status_.sample_clock());
+  spawn("status", status_.write_figures());
+}
+
+void Daemon::start_delivering() {
+  for (const std::unique_ptr<OutboxService>& delivery : deliveries_) {
+    spawn("deliver", delivery->deliver_events());
+    spawn("finish", delivery->finish_attempts());
+  }
+}
+
+void Daemon::start_watching() {
+  spawn("timeout tasks", discovery_.watch_timeout_tasks());
+  if (reminders_) spawn("reminders", reminding_.watch_reminders());
+  spawn("catch-up", sweeps_->catch_up());
+  spawn("nightly", sweeps_->nightly());
+  spawn("retention", sweeps_->retire_events());
+}
+
+void Daemon::spawn(std::string name, Service service) {
+  running_ += 1;
+  auto ended = [this, name = std::move(name)](std::exception_ptr failure) {
+    service_ended(name, std::move(failure));
+  };
+  boost::asio::co_spawn(loop_, std::move(service), std::move(ended));
+}
+
+// Alive and idle is the worst state of all: a service that ends by itself ends the daemon, and
+// systemd starts it anew.
+void Daemon::service_ended(const std::string& name, std::exception_ptr failure) {
+  running_ -= 1;
+  if (failure) {
+    std::string what = "unknown exception";
+    try {
+      std::rethrow_exception(std::move(failure));
+    } catch (const std::exception& error) {
+      what = error.what();
+    } catch (...) {
+    }
+    log_->error("daemon", "a service failed", {{"service", name}, {"cause", what}});
+    begin_shutdown("a service failed", kFailure);
+  }
+  if (stopping_ && running_ == 0) finish_shutdown();
+}
+
+void Daemon::watch_signals() {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) signals_.add(signal);
+  auto failed = [](std::exception_ptr failure) {
+    if (failure) std::rethrow_exception(failure);
+  };
+  boost::asio::co_spawn(loop_, supervise_signals(), failed);
+}
+
+Daemon::Service Daemon::supervise_signals() {
+  while (true) {
+    auto [error, signal] =
+        co_await signals_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    if (error) co_return;
+    if (signal == SIGTERM || signal == SIGINT) {
+      if (stopping_) exit_at_once("a second signal");
+      begin_shutdown(signal == SIGTERM ? "SIGTERM" : "SIGINT", kSuccess);
+      continue;
+    }
+    log_->reopen();
+    log_->info("daemon", "log files reopened");
+    if (signal == SIGHUP) {
+      log_->warn("config", "not reloaded: this version reads its configuration at start only",
+                 {{"remedy", "restart the daemon to apply a changed file"}});
+      metrics_.config_reload("refused");
+    }
+  }
+}
+
+void Daemon::begin_shutdown(const std::string& why, int exit_code) {
+  if (stopping_) return;
+  stopping_ = true;
+  exit_code_ = exit_code;
+  log_->info("daemon", "stopping", {{"why", why}});
+  systemd::stopping();
+  shutdown_deadline_.expires_after(kShutdownDeadline);
+  shutdown_deadline_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) exit_at_once("the deadline for stopping");
+  });
+  stop_.request();
+  due_.ring();
+  events_.ring();
+}
+
+void Daemon::finish_shutdown() {
+  signals_.cancel();
+  shutdown_deadline_.cancel();
+  admin_.stop();
+  if (reminders_) reminders_->stop();
+  boost::asio::co_spawn(loop_, bulkhead_.stop(kLastCalls), [](const std::exception_ptr&) {});
+}
+
+// What is under way is cut off. PostgreSQL rolls back what did not commit, leases lapse, nothing is
+// lost.
+void Daemon::exit_at_once(const std::string& why) {
+  log_->warn("daemon", "stopped at once; unfinished work is taken up at the next start",
+             {{"why", why}});
+  log_->flush();
+  std::_Exit(exit_code_);
+}
+
+}  // namespace order_timeout::daemon
