@@ -18,7 +18,8 @@ grant execute on function
 grant select on order_timeout.shop_order, order_timeout.timed_order, order_timeout.order_deadline,
   order_timeout.rule, order_timeout.hold, order_timeout.quarantine, order_timeout.deadline_override,
   order_timeout.pause, order_timeout.closed_order, order_timeout.shop_mapping, order_timeout.schema_version,
-  order_timeout.outbox, order_timeout.timeout_task, order_timeout.sweep_run
+  order_timeout.outbox, order_timeout.timeout_task, order_timeout.sweep_run, order_timeout.review,
+  order_timeout.shadow_decision
   to order_timeout_daemon;
 grant update (status, attempts, next_attempt_at, last_error, finished_at, leased_by, leased_until)
   on order_timeout.outbox to order_timeout_daemon;

@@ -1,0 +1,148 @@
+#include "postgres/control_store.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "postgres/embedded_sql.hpp"
+#include "postgres/json_text.hpp"
+#include "postgres/statements.hpp"
+
+namespace order_timeout::postgres {
+namespace {
+
+std::string action_text(LineAction action) {
+  switch (action) {
+    case LineAction::close:
+      return "close";
+    case LineAction::review:
+      return "review";
+    case LineAction::shadow:
+      return "shadow";
+    case LineAction::ignore:
+      break;
+  }
+  return "ignore";
+}
+
+std::string kind_text(SweepKind kind) {
+  switch (kind) {
+    case SweepKind::nightly:
+      return "NIGHTLY";
+    case SweepKind::catch_up:
+      return "CATCH_UP";
+    case SweepKind::startup:
+      break;
+  }
+  return "STARTUP";
+}
+
+std::string line_text(const BusinessLine& line) {
+  std::vector<std::string> types;
+  for (const std::string& event : line.on_close) types.push_back(event_type_of(event));
+  return json_object({{"timeout_ms", std::to_string(line.timeout.count())},
+                      {"grace_ms", std::to_string(line.grace.count())},
+                      {"action", json_string(action_text(line.action))},
+                      {"on_close", json_array(types)}});
+}
+
+MappingState read_mapping_state(Connection& connection, const std::string& mapping) {
+  const Rows rows = connection.read(embedded_sql("queries/mapping_state.sql"), {mapping});
+  return MappingState{rows.flag(0, 0), rows.text(0, 1)};
+}
+
+Result<MappingState> mapping_state_or_absent(Connection& connection, const std::string& mapping) {
+  static constexpr std::string_view kAbsent[] = {"3F000", "42P01", "42883"};
+  try {
+    return read_mapping_state(connection, mapping);
+  } catch (const std::exception& error) {
+    const Failure failure = classify(error);
+    if (std::ranges::find(kAbsent, failure.sqlstate) == std::end(kAbsent)) return failure;
+    return MappingState{false, "the database has not been prepared; run order-timeoutctl migrate"};
+  }
+}
+
+Done write_sweep_end(Connection& connection, const SweepReport& report) {
+  const Params params{std::to_string(report.run_id),
+                      report.status,
+                      std::to_string(report.scanned),
+                      std::to_string(report.closed),
+                      std::to_string(report.skipped),
+                      std::to_string(report.failed),
+                      report.detail_json};
+  connection.write(embedded_sql("queries/finish_sweep.sql"), params);
+  return Done{};
+}
+
+OrderOverview count_orders(Connection& connection) {
+  const Rows rows = connection.read(embedded_sql("queries/order_overview.sql"));
+  OrderOverview overview;
+  overview.pending = rows.integer(0, 0);
+  overview.held = rows.integer(0, 1);
+  overview.quarantined = rows.integer(0, 2);
+  overview.too_old = rows.integer(0, 3);
+  overview.overdue = rows.integer(0, 4);
+  overview.oldest_overdue_seconds = rows.real(0, 5);
+  return overview;
+}
+
+}  // namespace
+
+std::string rules_text(const RuleSet& rules) {
+  JsonFields lines;
+  for (const auto& [name, line] : rules.lines) lines.emplace_back(name, line_text(line));
+  return json_object(
+      {{"max_age_ms", std::to_string(rules.max_age.count())}, {"lines", json_object(lines)}});
+}
+
+ControlStore::ControlStore(Bulkhead& bulkhead, const Config& config)
+    : bulkhead_(bulkhead), mapping_(mapping_text(config.order_table)) {}
+
+Awaitable<MappingState> ControlStore::mapping_state() {
+  auto work = [mapping = mapping_](Connection& connection) {
+    return mapping_state_or_absent(connection, mapping);
+  };
+  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), std::move(work));
+}
+
+Awaitable<std::int64_t> ControlStore::apply_rules(RuleSet rules) {
+  auto work = [text = rules_text(rules)](Connection& connection) {
+    return connection.write(embedded_sql("queries/apply_rules.sql"), {text}).integer(0, 0);
+  };
+  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), std::move(work));
+}
+
+Awaitable<ClockSample> ControlStore::sample_clock() {
+  auto work = [](Connection& connection) {
+    const Rows rows = connection.read(embedded_sql("queries/sample_clock.sql"));
+    return ClockSample{instant_from_ms(rows.integer(0, 0))};
+  };
+  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), work);
+}
+
+Awaitable<std::int64_t> ControlStore::begin_sweep(SweepKind kind) {
+  auto work = [kind = kind_text(kind)](Connection& connection) {
+    return connection.write(embedded_sql("queries/begin_sweep.sql"), {kind}).integer(0, 0);
+  };
+  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), std::move(work));
+}
+
+Awaitable<Done> ControlStore::finish_sweep(SweepReport report) {
+  auto work = [report = std::move(report)](Connection& connection) {
+    return write_sweep_end(connection, report);
+  };
+  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), std::move(work));
+}
+
+Awaitable<std::optional<Instant>> ControlStore::last_nightly() {
+  auto work = [](Connection& connection) {
+    return connection.read(embedded_sql("queries/last_nightly.sql")).instant(0, 0);
+  };
+  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), work);
+}
+
+Awaitable<OrderOverview> ControlStore::overview() {
+  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), &count_orders);
+}
+
+}  // namespace order_timeout::postgres

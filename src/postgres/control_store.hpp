@@ -1,0 +1,35 @@
+// The daemon's own tables: the port ControlStore over the bulkhead.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "order_timeout/config.hpp"
+#include "ports.hpp"
+#include "postgres/bulkhead.hpp"
+
+namespace order_timeout::postgres {
+
+class ControlStore final : public order_timeout::ControlStore {
+ public:
+  ControlStore(Bulkhead& bulkhead, const Config& config);
+
+  // Objects that are not there at all do not fit either.
+  Awaitable<MappingState> mapping_state() override;
+  Awaitable<std::int64_t> apply_rules(RuleSet rules) override;
+  Awaitable<ClockSample> sample_clock() override;
+  Awaitable<std::int64_t> begin_sweep(SweepKind kind) override;
+  Awaitable<Done> finish_sweep(SweepReport report) override;
+  Awaitable<std::optional<Instant>> last_nightly() override;
+  Awaitable<OrderOverview> overview() override;
+
+ private:
+  Bulkhead& bulkhead_;
+  const std::string mapping_;
+};
+
+// The rules as the function apply_rules() reads them. `payment_max_delay` is its own default.
+std::string rules_text(const RuleSet& rules);
+
+}  // namespace order_timeout::postgres
