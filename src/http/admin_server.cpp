@@ -145,7 +145,7 @@ asio::awaitable<void> AdminServer::State::accept(std::shared_ptr<State> state) {
 // The client is shared with nobody; a coroutine's parameter must survive being moved into its
 // frame.
 asio::awaitable<void> AdminServer::State::serve(std::shared_ptr<State> state,
-                                                std::shared_ptr<beast::tcp_stream> client) {
+                                                std::unique_ptr<beast::tcp_stream> client) {
   beast::flat_buffer buffer;
   RequestParser parser;
   parser.header_limit(kHeadMax);
