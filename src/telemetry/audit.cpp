@@ -37,24 +37,6 @@ Fields fields_of(const OutboxEvent& event) {
 
 }  // namespace
 
-bool Audit::Memory::changed(OrderId id, CloseOutcome outcome) {
-  const auto young = young_.find(id);
-  if (young != young_.end()) return std::exchange(young->second, outcome) != outcome;
-  const auto old = old_.find(id);
-  const bool same = old != old_.end() && old->second == outcome;
-  if (young_.size() >= kGenerationMax) {
-    old_ = std::move(young_);
-    young_ = {};
-  }
-  young_.emplace(id, outcome);
-  return !same;
-}
-
-void Audit::Memory::forget(OrderId id) {
-  young_.erase(id);
-  old_.erase(id);
-}
-
 void Audit::decided(const CloseResult& result, Source source, Instant now) {
   if (is_asked_again_soon(result.outcome)) return;
   if (result.outcome == CloseOutcome::closed) {

@@ -2,12 +2,10 @@
 // words of CloseOutcome as reason codes.
 #pragma once
 
-#include <cstdint>
-#include <unordered_map>
-
 #include "order_timeout/order.hpp"
 #include "order_timeout/outcome.hpp"
 #include "ports.hpp"
+#include "telemetry/decision_memory.hpp"
 #include "telemetry/log.hpp"
 
 namespace order_timeout::telemetry {
@@ -32,20 +30,8 @@ class Audit {
                  Instant now);
 
  private:
-  // The last decision on each order, for at least the 100,000 orders looked at last.
-  class Memory {
-   public:
-    // Is this another decision than the one remembered? Remembers it. O(1).
-    bool changed(OrderId id, CloseOutcome outcome);
-    void forget(OrderId id);
-
-   private:
-    static constexpr std::size_t kGenerationMax = 100'000;
-    std::unordered_map<OrderId, CloseOutcome> young_, old_;
-  };
-
   Log& log_;
-  Memory memory_;
+  DecisionMemory memory_{100'000};
 };
 
 }  // namespace order_timeout::telemetry

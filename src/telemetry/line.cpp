@@ -91,8 +91,23 @@ void append_character(std::string& out, std::string_view bytes, char32_t c, Styl
   }
 }
 
+// Nearly all text is of characters that stand for themselves everywhere.
+std::size_t plain_length(std::string_view text) {
+  std::size_t length = 0;
+  while (length < text.size() && text[length] >= 0x20 && text[length] < 0x7F &&
+         text[length] != '\\' && text[length] != '"') {
+    ++length;
+  }
+  return length;
+}
+
 void append_escaped(std::string& out, std::string_view text, Style style) {
   while (!text.empty()) {
+    if (const std::size_t length = plain_length(text); length > 0) {
+      out += text.substr(0, length);
+      text.remove_prefix(length);
+      continue;
+    }
     const Character next = front_character(text);
     if (next.code_point) {
       append_character(out, text.substr(0, next.length), *next.code_point, style);

@@ -35,7 +35,10 @@ Result<std::unique_ptr<Log>> Log::open(Options options) {
   auto audit = LogFile::open(file_options(options, "audit.log"));
   if (!audit) return audit.error();
   LogWriter::Files files{.main = std::move(*main), .audit = std::move(*audit)};
-  auto writer = std::make_unique<Writer>(std::move(files), options.format, options.also_stderr);
+  LogWriter::Options writing;
+  writing.format = options.format;
+  writing.also_stderr = options.also_stderr;
+  auto writer = std::make_unique<Writer>(std::move(files), writing);
   return std::unique_ptr<Log>{new Log{std::move(options), std::move(writer)}};
 }
 

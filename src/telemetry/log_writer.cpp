@@ -11,8 +11,6 @@
 namespace order_timeout::telemetry {
 namespace {
 
-constexpr std::size_t kMainBytesMax = std::size_t{16} << 20U;
-constexpr std::size_t kAuditBytesMax = std::size_t{128} << 20U;
 constexpr std::size_t kSpareBytesMax = std::size_t{1} << 20U;  // a buffer kept for the next lines
 constexpr std::chrono::milliseconds kRetryEvery{500};
 constexpr std::chrono::seconds kWaitForRoomMax{5};
@@ -51,12 +49,11 @@ void block_all_signals() {
 
 }  // namespace
 
-LogWriter::LogWriter(Files files, LogFormat format, bool also_stderr)
-    : format_(format), also_stderr_(also_stderr) {
+LogWriter::LogWriter(Files files, Options options) : options_(options) {
   queues_[main_log].file = std::move(files.main);
-  queues_[main_log].bytes_max = kMainBytesMax;
+  queues_[main_log].bytes_max = options.main_bytes_max;
   queues_[audit_log].file = std::move(files.audit);
-  queues_[audit_log].bytes_max = kAuditBytesMax;
+  queues_[audit_log].bytes_max = options.audit_bytes_max;
   thread_ = std::thread{[this] {
     block_all_signals();
     run();
@@ -90,13 +87,13 @@ void LogWriter::hand_over(Queue& queue, std::string_view line) {
 }
 
 void LogWriter::write(const Entry& entry) {
-  const std::string line = format_line(entry, format_);
+  const std::string line = format_line(entry, options_.format);
   const std::lock_guard lock{mutex_};
   if (folding_.admit(entry, Clock::now())) hand_over(queues_[main_log], line);
 }
 
 void LogWriter::audit(const Entry& entry) {
-  const std::string line = format_line(entry, format_);
+  const std::string line = format_line(entry, options_.format);
   std::unique_lock lock{mutex_};
   Queue& queue = queues_[audit_log];
   if (!has_room(queue, line.size()) && !queue.failing) {
@@ -166,7 +163,7 @@ void LogWriter::run() {
 void LogWriter::take_folded() {
   for (Entry& entry : stopping_ ? folding_.drain() : folding_.due(Clock::now())) {
     entry.at = wall_clock();
-    hand_over(queues_[main_log], format_line(entry, format_));
+    hand_over(queues_[main_log], format_line(entry, options_.format));
   }
 }
 
@@ -175,7 +172,7 @@ void LogWriter::take_folded() {
 void LogWriter::write_out(std::unique_lock<std::mutex>& lock, Queue& queue) {
   const bool taken = queue.writing.empty();
   if (taken) std::swap(queue.writing, queue.waiting);
-  const bool echo = taken && also_stderr_ && &queue == &queues_[main_log];
+  const bool echo = taken && options_.also_stderr && &queue == &queues_[main_log];
   const bool due = !queue.failing || stopping_ || reopening_ || Clock::now() >= queue.retry_at;
   const bool reopen = reopening_;
   lock.unlock();
@@ -218,7 +215,7 @@ void LogWriter::say_lost(Queue& queue, std::uint64_t lost) {
                     .component = "log",
                     .message = "lines lost",
                     .fields = {{"count", lost}}};
-  hand_over(queue, format_line(entry, format_));
+  hand_over(queue, format_line(entry, options_.format));
 }
 
 // The end, with a file that cannot be written.

@@ -25,13 +25,19 @@ class LogWriter {
   struct Files {
     std::unique_ptr<LogFile> main, audit;
   };
+  struct Options {
+    LogFormat format = LogFormat::text;
+    bool also_stderr = false;
+    std::size_t main_bytes_max = std::size_t{16} << 20U;  // lines that may wait
+    std::size_t audit_bytes_max = std::size_t{128} << 20U;
+  };
 
-  LogWriter(Files files, LogFormat format, bool also_stderr);
+  LogWriter(Files files, Options options);
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
-  // Folds or hands over to the main log; drops when 16 MiB wait.
+  // Folds or hands over to the main log; drops where too many wait.
   void write(const Entry& entry);
   // Hands over to the audit log; waits for room where the disk is slow (log.hpp).
   void audit(const Entry& entry);
@@ -66,8 +72,7 @@ class LogWriter {
   void say_lost(Queue& queue, std::uint64_t lost);
   void give_up(Queue& queue);
 
-  const LogFormat format_;
-  const bool also_stderr_;
+  const Options options_;
   mutable std::mutex mutex_;
   std::condition_variable work_;  // for the writer: lines, reopen, stop
   std::condition_variable room_;  // for callers: a file was written or has failed
