@@ -10,7 +10,7 @@ namespace {
 
 bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '.' || c == '/';
+         c == '.' || c == '/' || c == '-';
 }
 
 // A comment ends with its line.
@@ -23,8 +23,9 @@ std::string one_line(std::string text) {
 void indent(std::string& text, std::size_t depth) { text.append(2 * depth, ' '); }
 
 std::string yaml_quoted(const std::string& text) {
-  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), is_plain) &&
-                     text != "null" && text != "Null" && text != "NULL";
+  const bool plain = !text.empty() && text[0] != '-' &&
+                     std::all_of(text.begin(), text.end(), is_plain) && text != "null" &&
+                     text != "Null" && text != "NULL";
   if (plain) return text;
   std::string quoted = "\"";
   for (const char c : text) {

@@ -15,7 +15,16 @@ constexpr std::int64_t kLongest = 400 * kDay;
 constexpr std::int64_t kOldest = 3'650 * kDay;
 
 // A row under construction: what differs from the usual is said by name.
-struct Row : SchemaRow {
+class Row : public SchemaRow {
+ private:
+  template <class Member, class Value>
+  constexpr Row with(Member member, Value value) const {
+    Row row = *this;
+    row.*member = value;
+    return row;
+  }
+
+ public:
   constexpr Row(std::string_view its_key, Type its_type, std::string_view its_sentence) {
     key = its_key;
     type = its_type;
@@ -35,14 +44,6 @@ struct Row : SchemaRow {
   constexpr Row at_start() const { return with(&Row::restart, true); }
   constexpr Row hidden() const { return with(&Row::secret, true); }
   constexpr Row later() const { return with(&Row::built, false); }
-
- private:
-  template <class Member, class Value>
-  constexpr Row with(Member member, Value value) const {
-    Row row = *this;
-    row.*member = value;
-    return row;
-  }
 };
 
 // clang-format off

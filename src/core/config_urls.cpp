@@ -175,9 +175,33 @@ std::string masked_pairs(std::string_view text) {
   return masked;
 }
 
-bool is_redis_database(std::string_view path) {
-  if (path.empty() || path == "/") return true;
-  return std::holds_alternative<std::int64_t>(parse_integer(path.substr(1), {0, 65'535}));
+bool is_redis_database(std::string_view text) {
+  return text.empty() || std::holds_alternative<std::int64_t>(parse_integer(text, {0, 65'535}));
+}
+
+// HOST[:PORT][/DB]
+std::optional<TextMistake> mistake_in_redis_server(std::string_view text) {
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const auto target = split_host_port(text.substr(0, slash));
+  if (!target) return TextMistake{"no host in the URL"};
+  if (target->port && !is_port(*target->port, 1)) return TextMistake{"a bad port"};
+  if (slash < text.size() && !is_redis_database(text.substr(slash + 1))) {
+    return TextMistake{"the path is not the number of a database"};
+  }
+  return std::nullopt;
+}
+
+// /PATH[?db=N]
+std::optional<TextMistake> mistake_in_socket(std::string_view text) {
+  constexpr std::size_t kLongestPath = 107;  // sun_path without its final zero
+  const std::size_t question = std::min(text.find('?'), text.size());
+  if (!text.starts_with('/') || question == 1) return TextMistake{"no absolute socket path"};
+  if (question > kLongestPath) return TextMistake{"the socket's path is longer than 107 bytes"};
+  const std::string_view query = text.substr(question);
+  if (!query.empty() && (!query.starts_with("?db=") || !is_redis_database(query.substr(4)))) {
+    return TextMistake{"behind the socket's path only ?db=N is known"};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -202,25 +226,13 @@ std::optional<TextMistake> mistake_in_postgres_url(std::string_view text) {
 
 std::optional<TextMistake> mistake_in_redis_url(std::string_view text) {
   if (!all_url_characters(text)) return TextMistake{"a character that a URL must write as %XX"};
-  if (text.starts_with("unix://")) {
-    const std::string_view rest = text.substr(7);
-    const std::size_t at = rest.find('@');
-    const std::string_view path = at == std::string_view::npos ? rest : rest.substr(at + 1);
-    if (!path.starts_with('/') || path.size() == 1) return TextMistake{"no absolute socket path"};
-    return std::nullopt;
-  }
-  if (!text.starts_with("redis://")) return TextMistake{"neither redis:// nor unix://"};
-  std::string_view rest = text.substr(8);
-  const std::size_t at = rest.rfind('@');
+  if (text.starts_with("rediss://")) return TextMistake{"TLS (rediss) is not in this version"};
+  const bool socket = text.starts_with("unix://");
+  if (!socket && !text.starts_with("redis://")) return TextMistake{"neither redis:// nor unix://"};
+  std::string_view rest = text.substr(socket ? 7 : 8);
+  const std::size_t at = rest.substr(0, rest.find('/')).rfind('@');
   if (at != std::string_view::npos) rest.remove_prefix(at + 1);
-  const std::size_t slash = std::min(rest.find('/'), rest.size());
-  const auto target = split_host_port(rest.substr(0, slash));
-  if (!target) return TextMistake{"no host in the URL"};
-  if (target->port && !is_port(*target->port, 1)) return TextMistake{"a bad port"};
-  if (!is_redis_database(rest.substr(slash))) {
-    return TextMistake{"the path is not the number of a database"};
-  }
-  return std::nullopt;
+  return socket ? mistake_in_socket(rest) : mistake_in_redis_server(rest);
 }
 
 std::optional<TextMistake> mistake_in_event_url(std::string_view text) {

@@ -14,6 +14,8 @@
 namespace order_timeout {
 namespace {
 
+constexpr std::size_t kMostErrors = 100;
+
 // Where a byte of the text stands; columns count characters.
 class Lines {
  public:
@@ -149,6 +151,8 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void refuse(const YAML::Mark& mark, std::string message) {
     document_.errors.push_back(error_at(lines_.at(mark), path(), std::move(message)));
+    if (document_.errors.size() < kMostErrors) return;
+    throw YAML::ParserException(mark, "too many errors, the rest is not read");
   }
   void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
     if (tag.empty() || tag == "?" || tag == "!") return;
@@ -167,7 +171,9 @@ class TreeBuilder : public YAML::EventHandler {
     if (frames_.size() == kDeepestNesting) {
       throw YAML::ParserException(mark, "nested deeper than " + std::to_string(kDeepestNesting));
     }
-    if (awaits_key()) throw YAML::ParserException(mark, "a key must be plain text");
+    if (awaits_key()) {
+      throw YAML::ParserException(mark, "a key must be plain text; is a bracket left open?");
+    }
     frames_.push_back(Frame{node_of(mark, kind), std::nullopt, {}});
   }
   void end() {
