@@ -18,11 +18,13 @@ packages_full=(clang-16 libclang-rt-16-dev clang-tidy-16)
 postgres_bin=/usr/lib/postgresql/15/bin
 
 packages_missing() {
-  local package
-  for package in "$@"; do
-    if [[ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" != installed ]]; then
-      printf '%s\n' "$package"
-    fi
+  local name status
+  local -A installed=()
+  while read -r name status; do
+    if [[ $status == installed ]]; then installed[$name]=1; fi
+  done < <(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null)
+  for name in "$@"; do
+    if [[ -z ${installed[$name]:-} ]]; then printf '%s\n' "$name"; fi
   done
 }
 

@@ -27,7 +27,9 @@ work=$(mktemp -d /tmp/order-timeout.XXXXXX)
 chmod 711 "$work"  # PostgreSQL runs as another user when we are root
 
 declare -A children=()      # name -> process id
-declare -A stop_signal=([postgres]=INT)  # INT is PostgreSQL's fast shutdown; TERM for all others
+# What ends a child; TERM where nothing is said. INT is the fast shutdown of PostgreSQL; a shop that still runs when we
+# end has lost what it needs.
+declare -A stop_signal=([postgres]=INT [shop]=KILL)
 step_number=0
 interrupted=0
 
@@ -76,19 +78,27 @@ finish() {
   trap '' INT TERM HUP
   if ((status != 0 && !interrupted)); then show_logs; fi
   # The daemon before the servers that it needs.
-  for name in build shop daemon stock-service redis postgres; do stop "$name" || true; done
+  for name in build shop daemon stock-service redis postgres; do stop "$name" 2>/dev/null || true; done
   rm -rf "$work"
   exit "$status"
 }
 trap finish EXIT
 trap 'interrupted=1; exit 130' INT TERM HUP
 
+must_be_alive() {
+  local name=$1 pid=${children[$1]} status=0
+  if kill -0 "$pid" 2>/dev/null; then return; fi
+  wait "$pid" || status=$?
+  unset "children[$name]"
+  fail "$name ended unexpectedly with exit code $status"
+}
+
 # Repeats a command until it succeeds; fails when the child $1 ends first or after $2 seconds.
 await() {
   local name=$1 until=$((SECONDS + $2))
   shift 2
   until "$@" >/dev/null 2>&1; do
-    kill -0 "${children[$name]}" 2>/dev/null || fail "$name ended while starting"
+    must_be_alive "$name"
     ((SECONDS < until)) || fail "$name is not ready: gave up waiting for: $*"
     sleep 0.05
   done
@@ -108,6 +118,7 @@ start_postgres() {
   cd "$work"  # a folder that user postgres may be in
   as_postgres "$postgres_bin/initdb" -D "$work/pg/db" -U postgres -A trust -E UTF8 --no-locale --no-sync \
     >"$work/initdb.log" 2>&1 || fail "initdb failed"
+  rm "$work/initdb.log"
   local become=()
   if ((EUID == 0)); then become=(setpriv --reuid postgres --regid postgres --init-groups --); fi
   # With commit timestamps the shop can tell when an order was closed to the millisecond.
@@ -121,7 +132,7 @@ start_postgres() {
 start_redis() {
   redis_program "$work"
   start redis env "PATH=$work:$PATH" redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" \
-    --save '' --appendonly no --maxmemory-policy noeviction
+    --save '' --appendonly no --maxmemory-policy noeviction --loglevel warning
   await redis 10 redis-cli -s "$work/redis.sock" ping
 }
 
@@ -190,18 +201,16 @@ run_shop() {
   setsid setpriv --pdeathsig TERM -- "$programs/tests/shop" "${arguments[@]}" </dev/null &
   children[shop]=$!
   # The first Ctrl-C closes the shop's doors, a second one ends it at once.
-  trap 'signal_child INT "${children[shop]}"' INT TERM HUP
-  local ended='' status=0 name
-  while [[ -z $ended ]]; do
-    status=0
-    wait -n -p ended "${children[@]}" || status=$?
+  local doors_closed=0 status=0 name
+  trap 'interrupted=$doors_closed; doors_closed=1; signal_child INT "${children[shop]}"' INT TERM HUP
+  while kill -0 "${children[shop]}" 2>/dev/null; do
+    for name in "${!children[@]}"; do
+      if [[ $name != shop ]]; then must_be_alive "$name"; fi
+    done
+    sleep 0.2
   done
   trap 'interrupted=1; exit 130' INT TERM HUP
-  for name in "${!children[@]}"; do
-    [[ ${children[$name]} == "$ended" && $name != shop ]] || continue
-    unset "children[$name]"
-    fail "$name ended unexpectedly with exit code $status"
-  done
+  wait "${children[shop]}" || status=$?
   unset "children[shop]"
   return "$status"
 }
