@@ -2,11 +2,13 @@
 // random operations in shapes that are hard on timing wheels: ties, borders of levels, the ends of
 // the clock, jumps of years, overdue orders, empty stretches. A failure names shape, seed and
 // operation; ORDER_TIMEOUT_MODEL_SEED and ORDER_TIMEOUT_MODEL_OPERATIONS (a shape) change the run.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
+#include <ostream>
 #include <random>
 #include <string>
 #include <unordered_map>
@@ -92,6 +94,8 @@ struct Shape {
   Instant (*due)(Random& random, Instant now);
   Duration (*step)(Random& random);
 };
+
+void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
 
 constexpr std::int64_t kMinute = 60'000;
 constexpr std::int64_t kDay = 86'400'000;
