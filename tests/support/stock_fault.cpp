@@ -10,12 +10,20 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::array<std::string_view, 14> kKinds{
-    "none",           "down",           "hang",         "slow",
-    "status",         "redirect",       "lose_answer",  "apply_then_delay",
-    "truncated_body", "oversized_body", "endless_head", "garbage",
-    "drip",           "close_idle"};
-static_assert(static_cast<std::size_t>(FaultKind::close_idle) + 1 == kKinds.size());
+constexpr std::array<std::string_view, 13> kKinds{"none",
+                                                  "down",
+                                                  "hang",
+                                                  "slow",
+                                                  "status",
+                                                  "redirect",
+                                                  "lose_answer",
+                                                  "apply_then_delay",
+                                                  "truncated_body",
+                                                  "oversized_body",
+                                                  "endless_head",
+                                                  "garbage",
+                                                  "drip"};
+static_assert(static_cast<std::size_t>(FaultKind::drip) + 1 == kKinds.size());
 
 std::int64_t number(const json::object& object, std::string_view key, std::int64_t otherwise) {
   const auto* value = object.if_contains(key);

@@ -23,7 +23,6 @@ enum class FaultKind : std::uint8_t {
   endless_head,      // applied, then header lines without end
   garbage,           // applied, then bytes that are not HTTP
   drip,              // applied, then one byte of the body every `delay`
-  close_idle,        // applied and answered as if to keep the connection, which is then cut
 };
 
 struct Fault {

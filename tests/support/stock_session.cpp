@@ -146,8 +146,7 @@ asio::awaitable<bool> answer_applied(Stream& stream, Response response, Fault fa
     default:
       break;
   }
-  const bool sent = co_await send(stream, std::move(response));
-  co_return sent&& fault.kind != FaultKind::close_idle;
+  co_return co_await send(stream, std::move(response));
 }
 
 bool is_refusal(const Fault& fault) {
