@@ -13,7 +13,7 @@ bool is_plain(char c) {
          c == '.' || c == '/' || c == '-';
 }
 
-// A comment ends with its line.
+// Comments and messages end with their line; a key or a file's name may hold anything.
 std::string one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
@@ -69,7 +69,7 @@ std::string to_string(const ConfigError& error) {
     text += ":" + std::to_string(error.line) + ":" + std::to_string(error.column);
   }
   if (!error.key.empty()) text += ": " + error.key;
-  return text + ": " + error.message;
+  return one_line(text + ": " + error.message);
 }
 
 std::string event_type_of(const std::string& event_key_in_config) {

@@ -133,6 +133,13 @@ TEST(BadConfig, SaysHowManyMoreErrorsThereAre) {
   EXPECT_THAT(errors_of(sources_of(text)), testing::EndsWith("x.yaml: 100 more errors\n"));
 }
 
+TEST(BadConfig, IsReportedInOneLineWhateverAKeyHolds) {
+  EXPECT_EQ(errors_of(sources_of(kShort + "\"a\\nb\": 1\n")),
+            "x.yaml:5:1: \"a?b\": unknown key; known here: database, order_table, business_lines, "
+            "redis, discovery, close, guard, payment_check, events, outbox, sweep, alert, probe, "
+            "admin, log, snapshot, high_availability\n");
+}
+
 TEST(BadConfig, CountsColumnsInCharacters) {
   EXPECT_THAT(errors_of(sources_of("\xc3\xa4\xc3\xb6: {b: 1, b: 2}\n")),
               StartsWith("x.yaml:1:12: "));
