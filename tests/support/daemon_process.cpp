@@ -145,10 +145,11 @@ DaemonProcess::DaemonProcess(DaemonSetup setup) : setup_(std::move(setup)) {
 }
 
 DaemonProcess::~DaemonProcess() {
+  reap(false);
+  if (::testing::Test::HasFailure()) print_end_of_log();
   kill9();
   close(notify_socket_);
   close(log_watch_);
-  if (::testing::Test::HasFailure()) print_end_of_log();
 }
 
 void DaemonProcess::open_notify_socket() {
@@ -355,6 +356,7 @@ void DaemonProcess::print_end_of_log() const {
   const std::size_t first = lines.size() > kLinesShown ? lines.size() - kLinesShown : 0;
   std::fprintf(stderr, "%s\n--- end of %s\n", output_text().c_str(), log_file().c_str());
   for (std::size_t i = first; i < lines.size(); ++i) std::fprintf(stderr, "%s\n", lines[i].c_str());
+  if (exit_code_) std::fprintf(stderr, "--- it ended: %d\n", *exit_code_);
 }
 
 }  // namespace order_timeout::testing

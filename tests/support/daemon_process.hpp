@@ -24,13 +24,13 @@ inline constexpr std::chrono::milliseconds kPatience = std::chrono::seconds{60};
 // discovery, sweep, close, outbox, admin, log (of these the directory stays ours), order_table,
 // business_lines, events, redis, database.
 struct DaemonSetup {
-  std::string database_url;
-  std::string redis_url;  // empty: no section `redis`; else polled every 100 ms
+  std::string database_url{};
+  std::string redis_url{};  // empty: no section `redis`; else polled every 100 ms
   std::string release_stock = "{sink: sql, statement: \"SELECT release_stock($1::jsonb)\"}";
   std::map<std::string, std::string> lines = {{"default", "{timeout: 1s, grace: 0s}"}};
-  std::string extra;                               // whole top-level sections
-  std::vector<std::string> arguments;              // after --config FILE
-  std::map<std::string, std::string> environment;  // beside the test's own
+  std::string extra{};                               // whole top-level sections
+  std::vector<std::string> arguments{};              // after --config FILE
+  std::map<std::string, std::string> environment{};  // beside the test's own
 };
 
 struct HttpAnswer {
