@@ -20,10 +20,10 @@ return case t when 'infinity'::timestamptz then 9223372036854775807
               when '-infinity'::timestamptz then '-9223372036854775808'::bigint
               else ceil(extract(epoch from t) * 1000)::bigint end;
 
--- The inverse; what a timestamptz cannot hold is infinite.
+-- The inverse; what an interval or a timestamptz cannot hold is infinite.
 create or replace function order_timeout.from_epoch_ms(ms bigint) returns timestamptz
 language sql stable parallel safe
-return case when ms >= 9224318016000000 then 'infinity'::timestamptz
+return case when ms >= 9223372036854775 then 'infinity'::timestamptz
             when ms < -210866803200000 then '-infinity'::timestamptz
             else '1970-01-01 00:00:00+00'::timestamptz + ms * interval '1 millisecond' end;
 

@@ -81,7 +81,8 @@ int free_tcp_port() {
 }  // namespace
 
 PostgresServer& PostgresServer::shared() {
-  static PostgresServer server;
+  // A crash of the server loses nothing without fsync, only one of the machine would.
+  static PostgresServer server(Options{.fsync = false});
   return server;
 }
 
@@ -115,7 +116,7 @@ void PostgresServer::create_cluster() {
     }
   }
   run({"initdb", "--pgdata=" + data_dir().string(), "--username=postgres", "--auth=trust",
-       "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions"});
+       "--encoding=UTF8", "--locale=C.UTF-8", "--wal-segsize=4", "--no-sync", "--no-instructions"});
   if (options_.tcp) port_ = free_tcp_port();
   std::ofstream settings(data_dir() / "postgresql.conf", std::ios::app);
   settings << "unix_socket_directories = '" << socket_dir() << "'\n"
@@ -212,7 +213,8 @@ std::string PostgresServer::create_database(const std::string& template_name) {
   const std::string name = "test_" + std::to_string(++databases_made_);
   pqxx::connection connection(url("postgres"));
   pqxx::nontransaction transaction(connection);
-  transaction.exec("CREATE DATABASE " + name + " TEMPLATE " + template_name);
+  transaction.exec("CREATE DATABASE " + name + " TEMPLATE " + template_name +
+                   (options_.fsync ? "" : " STRATEGY file_copy"));
   return name;
 }
 
@@ -237,6 +239,13 @@ std::string PostgresServer::new_database() {
   const std::lock_guard lock(databases_);
   if (!template_made_) make_template();
   return create_database(kTemplate);
+}
+
+void PostgresServer::drop_database(const std::string& name) {
+  const std::lock_guard lock(databases_);
+  pqxx::connection connection(url("postgres"));
+  pqxx::nontransaction transaction(connection);
+  transaction.exec("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)");
 }
 
 std::string PostgresServer::new_empty_database() {

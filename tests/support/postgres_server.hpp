@@ -20,7 +20,7 @@ class PostgresServer {
     bool tcp = false;   // listen on 127.0.0.1 as well, on a free port
     bool fsync = true;  // false: faster, for tests that never crash the machine
     int max_connections = 100;
-    std::vector<std::string> settings;  // lines of postgresql.conf
+    std::vector<std::string> settings{};  // lines of postgresql.conf
   };
 
   // One server for the whole test program, started at the first call, stopped at exit. For tests
@@ -40,6 +40,8 @@ class PostgresServer {
   std::string new_database();
   // A fresh database with nothing in it. Its name.
   std::string new_empty_database();
+  // Ends its sessions first. Not needed, but a program of many tests keeps the disk quiet with it.
+  void drop_database(const std::string& name);
 
   // For libpq, through the unix socket; by TCP with tcp_url(), for servers with Options::tcp.
   std::string url(const std::string& database, const std::string& user = "postgres") const;

@@ -6,7 +6,9 @@
 namespace order_timeout::testing {
 
 struct Session::Connection {
-  explicit Connection(const std::string& url) : connection(url), transaction(connection) {}
+  explicit Connection(const std::string& url) : connection(url), transaction(connection) {
+    transaction.exec("SET statement_timeout = '60s'");  // a test that waits for ever fails instead
+  }
   pqxx::connection connection;
   pqxx::nontransaction transaction;  // BEGIN and COMMIT are the test's words
 };
@@ -39,6 +41,8 @@ std::optional<SqlError> Session::refused(const std::string& sql) {
   try {
     rows(sql);
     return std::nullopt;
+  } catch (const pqxx::insufficient_privilege& error) {
+    return SqlError{"42501", error.what()};  // libpqxx 6.4 leaves its code out
   } catch (const pqxx::sql_error& error) {
     return SqlError{error.sqlstate(), error.what()};
   }
