@@ -58,7 +58,8 @@ boost::asio::awaitable<void> CloseService::run_lane() {
     record(reread.batch, *closed);
     remember_settled(reread.reminders, *closed);
     CloseEngine::Verdict verdict = c_.engine.settle(reread.batch, *closed, c_.clock.now());
-    co_await act_on(std::move(verdict), Failure{});
+    Failure none;
+    co_await act_on(std::move(verdict), std::move(none));
   }
 }
 

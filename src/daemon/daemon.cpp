@@ -21,7 +21,8 @@ constexpr auto kFirstRetry = 200ms;
 constexpr auto kLongestRetry = 5'000ms;
 constexpr auto kShutdownDeadline =
     9s;  // with what the last steps take, within the 10 s of the contract
-constexpr Duration kLastCalls = 500ms;  // for statements still under way when every service has ended
+constexpr Duration kLastCalls =
+    500ms;  // for statements still under way when every service has ended
 constexpr Duration kLookBack =
     10min;  // discovery begins so far back: what commits late may be that old
 constexpr auto kRedisDeadline = 500ms;  // a Redis that hangs holds up one batch by this much, once

@@ -94,8 +94,9 @@ boost::asio::awaitable<bool> DiscoveryService::discover_once() {
 }
 
 boost::asio::awaitable<void> DiscoveryService::watch_timeout_tasks() {
-  while (co_await c_.stop.sleep(c_.config.discovery_poll_interval)) {
+  while (!c_.stop.requested()) {
     co_await take_timeout_tasks();
+    co_await c_.stop.sleep(c_.config.discovery_poll_interval);
   }
 }
 

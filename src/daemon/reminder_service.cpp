@@ -34,14 +34,16 @@ void ReminderService::look_from_the_start() {
 
 boost::asio::awaitable<void> ReminderService::watch_reminders() {
   bool read_once = false;
-  do {
-    const bool clock_read =
-        co_await compare_clocks();  // also the probe that notices Redis coming and going
-    if (!clock_read) continue;
-    if (!read_once) read_once = co_await read_everything();
-    const bool polled = co_await poll();
-    if (polled) co_await remove_settled();
-  } while (co_await c_.stop.sleep(c_.config.redis->poll_interval));
+  while (!c_.stop.requested()) {
+    // Also the probe that notices Redis coming and going.
+    const bool clock_read = co_await compare_clocks();
+    if (clock_read && !read_once) read_once = co_await read_everything();
+    if (clock_read) {
+      const bool polled = co_await poll();
+      if (polled) co_await remove_settled();
+    }
+    co_await c_.stop.sleep(c_.config.redis->poll_interval);
+  }
 }
 
 // Every call to Redis ends here: the component is up, or down with this failure.

@@ -47,12 +47,15 @@ boost::asio::awaitable<bool> StatusService::sample_clock_once() {
 }
 
 boost::asio::awaitable<void> StatusService::sample_clock() {
-  while (co_await c_.stop.sleep(kClockInterval)) co_await sample_clock_once();
+  while (!c_.stop.requested()) {
+    co_await sample_clock_once();
+    co_await c_.stop.sleep(kClockInterval);
+  }
 }
 
 boost::asio::awaitable<void> StatusService::write_figures() {
   int until_stats_line = kStatusPerStatsLine;
-  do {
+  while (!c_.stop.requested()) {
     co_await refresh();
     set_gauges();
     Result<Done> written = telemetry::write_status_file(c_.config.log_directory, status_json());
@@ -62,7 +65,8 @@ boost::asio::awaitable<void> StatusService::write_figures() {
       write_stats_line();
       until_stats_line = kStatusPerStatsLine;
     }
-  } while (co_await c_.stop.sleep(kStatusInterval));
+    co_await c_.stop.sleep(kStatusInterval);
+  }
 }
 
 boost::asio::awaitable<void> StatusService::refresh() {
@@ -163,9 +167,10 @@ void StatusService::write_stats_line() {
 boost::asio::awaitable<void> StatusService::feed_watchdog() {
   const std::optional<Duration> interval = systemd::watchdog_interval();
   const Duration nap = interval ? *interval / 3 : Duration{kWatchdogWithoutManager};
-  do {
+  while (!c_.stop.requested()) {
     systemd::watchdog();
-  } while (co_await c_.stop.sleep(nap));
+    co_await c_.stop.sleep(nap);
+  }
 }
 
 }  // namespace order_timeout::daemon

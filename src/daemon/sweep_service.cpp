@@ -12,7 +12,8 @@ constexpr auto kRetry = 1s;
 constexpr auto kCheckSchedule =
     30s;  // the nightly instant is looked at anew, so clock changes do no harm
 constexpr auto kLongestWaitForClosing = 10s;
-constexpr auto kRetireInterval = 60s;
+constexpr std::chrono::milliseconds kRetireInterval = 60s;
+constexpr std::chrono::milliseconds kRetirePause = 100ms;  // between two batches
 constexpr int kRetireBatch = 1'000;
 
 std::string_view name_of(SweepKind kind) {
@@ -32,7 +33,9 @@ Duration SweepService::window() const {
 }
 
 boost::asio::awaitable<void> SweepService::catch_up() {
-  while (co_await c_.stop.sleep(c_.config.sweep.catch_up_interval)) {
+  while (!c_.stop.requested()) {
+    co_await c_.stop.sleep(c_.config.sweep.catch_up_interval);
+    if (c_.stop.requested()) co_return;
     const Instant now = c_.clock.now();
     const Instant since = saturating_add(now, -window());
     Plan plan;
@@ -131,14 +134,15 @@ boost::asio::awaitable<void> SweepService::wait_for_closing(Source source, std::
 }
 
 boost::asio::awaitable<void> SweepService::retire_events() {
-  while (co_await c_.stop.sleep(kRetireInterval)) {
+  while (!c_.stop.requested()) {
     Result<std::int64_t> removed =
         co_await c_.outbox.retire(c_.config.outbox.retention, kRetireBatch);
-    while (removed && *removed == kRetireBatch && co_await c_.stop.sleep(100ms)) {
-      removed = co_await c_.outbox.retire(c_.config.outbox.retention, kRetireBatch);
-    }
-    if (!removed)
+    if (!removed) {
       c_.log.warn("outbox", "finished events not removed", {{"cause", removed.error().detail}});
+    }
+    const bool more = removed && *removed == kRetireBatch;
+    const auto nap = more ? kRetirePause : kRetireInterval;
+    co_await c_.stop.sleep(nap);
   }
 }
 
