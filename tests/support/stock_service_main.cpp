@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
   CLI::App app{"The sample shop's stock service"};
   std::string listen = "127.0.0.1:0";
   StockService::Options options;
+  options.book_threads = 8;
   bool in_memory = false;
   app.add_option("--listen", listen, "HOST:PORT; port 0 takes a free one, which is printed");
   app.add_option("--repeat-status", options.repeat_status, "answer to a key applied before");
