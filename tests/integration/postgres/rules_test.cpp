@@ -99,7 +99,9 @@ TEST_F(Rules, RetiredEventsLeaveTheirOrdersRemembered) {
   close_all("1,2,3");
   shop_.exec(
       "UPDATE order_timeout.outbox SET status = 'SUCCESS', finished_at = now() - interval '8 days' "
-      "WHERE order_id < 3");
+      "WHERE order_id < 3;"
+      "UPDATE order_timeout.outbox SET status = 'SUCCESS', finished_at = now() - interval '6 days' "
+      "WHERE order_id = 3");
   EXPECT_EQ(daemon_.value("SELECT order_timeout.retire_events('7 days', 1)"), "1");
   EXPECT_EQ(daemon_.value("SELECT order_timeout.retire_events('7 days', 100)"), "1");
   EXPECT_EQ(daemon_.value("SELECT order_timeout.retire_events('7 days', 100)"), "0");
