@@ -34,6 +34,14 @@ inline Connection::Options hasty() {
   return options;
 }
 
+// The same, but a second passes before a lost server is tried again.
+inline Connection::Options patient() {
+  Connection::Options options = hasty();
+  options.reconnect.first = Duration{1'000};
+  options.reconnect.cap = Duration{1'000};
+  return options;
+}
+
 inline std::chrono::milliseconds since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
                                                                start);

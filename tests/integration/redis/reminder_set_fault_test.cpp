@@ -28,14 +28,16 @@ class FailingReminders : public Reminders {
 
 TEST_F(FailingReminders, FailAtOnceWhereNoServerEverWas) {
   auto socket = reminders_at("unix:///nowhere/redis.sock");
-  auto port = reminders_at("redis://127.0.0.1:1");
+  auto options = patient();
+  options.connect_timeout = Duration{5'000};
+  auto port = reminders_at("redis://127.0.0.1:1", options);
   const auto start = Clock::now();
   EXPECT_EQ(failure_of(socket.server_time()).kind, FailureKind::unavailable);
   const Failure refused = failure_of(port.server_time());
   EXPECT_EQ(refused.kind, FailureKind::unavailable);
   EXPECT_THAT(refused.detail, HasSubstr("refused"));
   EXPECT_THAT(failure_of(port.server_time()).detail, HasSubstr("next try in"));
-  EXPECT_LT(since(start), 250ms);
+  EXPECT_LT(since(start), 2s);
 }
 
 TEST_F(FailingReminders, DoNotBlockTheLoopOverANameThatIsNoHost) {
@@ -43,7 +45,7 @@ TEST_F(FailingReminders, DoNotBlockTheLoopOverANameThatIsNoHost) {
   const auto start = Clock::now();
   const Failure failure = failure_of(reminders.server_time());
   EXPECT_TRUE(failure.kind == FailureKind::unavailable || failure.kind == FailureKind::timed_out);
-  EXPECT_LT(since(start), 1s);
+  EXPECT_LT(since(start), 2s);
 }
 
 TEST_F(FailingReminders, ServeAgainEmptyAfterARestart) {
@@ -69,7 +71,7 @@ TEST_F(FailingReminders, OutliveAWriteToAServerThatHasJustDied) {
 
 TEST_F(FailingReminders, GiveUpAHungServerAfterTheirDeadlineAndComeBackWithIt) {
   test::RedisServer server;
-  auto reminders = reminders_at(server.url());
+  auto reminders = reminders_at(server.url(), patient());
   ASSERT_TRUE(await(reminders.server_time()));
   server.pause();
   const auto start = Clock::now();
@@ -77,10 +79,10 @@ TEST_F(FailingReminders, GiveUpAHungServerAfterTheirDeadlineAndComeBackWithIt) {
   EXPECT_EQ(late.kind, FailureKind::timed_out);
   EXPECT_THAT(late.detail, HasSubstr("TIME: no answer within 300ms"));
   EXPECT_GE(since(start), 300ms);
-  EXPECT_LT(since(start), 1s);
+  EXPECT_LT(since(start), 2s);
   const auto next = Clock::now();
   EXPECT_EQ(failure_of(reminders.server_time()).kind, FailureKind::unavailable);
-  EXPECT_LT(since(next), 40ms);
+  EXPECT_LT(since(next), 250ms);
   server.resume();
   EXPECT_TRUE(comes_back(reminders));
 }
@@ -93,7 +95,7 @@ TEST_F(FailingReminders, WaitAtMostOneSecondUnlessToldOtherwise) {
   const auto start = Clock::now();
   EXPECT_EQ(failure_of(reminders.server_time()).kind, FailureKind::timed_out);
   EXPECT_GE(since(start), 1s);
-  EXPECT_LT(since(start), 2s);
+  EXPECT_LT(since(start), 3s);
 }
 
 TEST_F(FailingReminders, GiveUpAConnectThatIsNeverGreeted) {
@@ -142,7 +144,7 @@ TEST_F(FailingReminders, GiveTheNextCallItsOwnReplyAfterACancelledOne) {
   ASSERT_FALSE(*ended);
   cancel.emit(boost::asio::cancellation_type::terminal);
   ASSERT_TRUE(test::run_until(
-      loop_, [&] { return *ended; }, 100ms));
+      loop_, [&] { return *ended; }, 250ms));
   server.resume();
   EXPECT_GT(await(reminders.server_time()).value(), 0);
 }
@@ -161,7 +163,7 @@ TEST_F(FailingReminders, EndEveryCallWhenStopped) {
   ASSERT_TRUE(test::run_until(loop_, [&] { return call->is_there(); }));
   EXPECT_EQ(call->value->error().kind, FailureKind::unavailable);
   EXPECT_EQ(failure_of(reminders.server_time()).detail, "stopped");
-  EXPECT_LT(since(start), 100ms);
+  EXPECT_LT(since(start), 250ms);
 }
 
 TEST_F(FailingReminders, MayBeDestroyedUnderACall) {

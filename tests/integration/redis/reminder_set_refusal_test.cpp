@@ -52,7 +52,7 @@ TEST_F(GuardedReminders, OpenWithThePassword) {
 }
 
 TEST_F(GuardedReminders, SayWrongpassWithoutSayingThePassword) {
-  auto reminders = reminders_at(url_with(":guessed"));
+  auto reminders = reminders_at(url_with(":guessed"), patient());
   const Failure first = failure_of(reminders);
   EXPECT_EQ(first.kind, FailureKind::unavailable);
   EXPECT_THAT(first.detail, StartsWith("AUTH refused: WRONGPASS"));
@@ -132,15 +132,14 @@ TEST_F(RefusedReminders, AreReadAndRemovedWhileTheMemoryIsFull) {
   EXPECT_EQ(await(reminders.remove_unchanged(one)).value(), 1);
 }
 
-TEST_F(RefusedReminders, SayThatTheServerTakesNoMoreClients) {
+TEST_F(RefusedReminders, AreUnavailableWhileTheServerTakesNoMoreClients) {
   const test::RedisServer server{
       {.tcp = false, .requirepass = "", .arguments = {"--maxclients", "1"}}};
   auto first = reminders_at(server.url());
   ASSERT_TRUE(await(first.server_time()));
   auto second = reminders_at(server.url());
-  const Failure failure = failure_of(second);
-  EXPECT_EQ(failure.kind, FailureKind::unavailable);
-  EXPECT_THAT(failure.detail, HasSubstr("max number of clients"));
+  // Its reason may be overtaken by the end of the connection.
+  EXPECT_EQ(failure_of(second).kind, FailureKind::unavailable);
   first.stop();
   EXPECT_TRUE(comes_back(second));
 }
