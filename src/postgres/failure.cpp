@@ -85,7 +85,7 @@ std::string one_line(const std::string& text, std::size_t bytes_max) {
 }
 
 Failure classify(const std::exception& error) {
-  // Most derived first. libpqxx 6.4 keeps no SQLSTATE for class 40.
+  // Most derived first. libpqxx 6.4 keeps no SQLSTATE for class 40 and for 42501.
   if (const auto* lost = dynamic_cast<const AnswerLost*>(&error)) {
     const bool wrote = lost->statement() == AnswerLost::Statement::writes;
     return failure(wrote ? FailureKind::unknown : FailureKind::unavailable, error,
@@ -109,6 +109,9 @@ Failure classify(const std::exception& error) {
   }
   if (dynamic_cast<const pqxx::broken_connection*>(&error) != nullptr) {
     return failure(FailureKind::unavailable, error);
+  }
+  if (dynamic_cast<const pqxx::insufficient_privilege*>(&error) != nullptr) {
+    return failure(FailureKind::rejected, error, "42501");
   }
   if (const auto* refused = dynamic_cast<const pqxx::sql_error*>(&error)) {
     return failure(kind_of(refused->sqlstate(), error.what()), error, refused->sqlstate());
