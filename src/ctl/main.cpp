@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <iostream>
+#include <regex>
 
 #include "ctl/invocation.hpp"
 #include "daemon/config_file.hpp"
@@ -20,6 +21,18 @@ struct Arguments {
   std::function<int(const Invocation&)> verb;
 };
 
+// CLI11's way: the mistake, or nothing. The database would take much else for a time.
+std::string mistake_in_time(const std::string& text) {
+  static const std::regex rfc3339(
+      R"(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d))");
+  if (std::regex_match(text, rfc3339)) return "";
+  return "not RFC 3339, as 2026-11-30T17:48:46Z or 2026-12-01T01:48:46+08:00: " + text;
+}
+
+std::string mistake_in_reason(const std::string& text) {
+  return text.find_first_not_of(" \t\n") == std::string::npos ? "a reason must say something" : "";
+}
+
 void add_close(CLI::App& app, Arguments& arguments) {
   CloseRequest& request = arguments.close;
   CLI::App* verb =
@@ -30,13 +43,16 @@ void add_close(CLI::App& app, Arguments& arguments) {
       verb->add_option("--business-line", request.business_line, "All pending orders of this line");
   order->excludes(user)->excludes(line);
   user->excludes(line);
-  verb->add_option("--from", request.from, "Created at or after (RFC 3339)");
-  verb->add_option("--to", request.to, "Created before (RFC 3339)");
+  verb->add_option("--from", request.from, "Created at or after (RFC 3339)")
+      ->check(mistake_in_time);
+  verb->add_option("--to", request.to, "Created before (RFC 3339)")->check(mistake_in_time);
   verb->add_flag("--not-due", request.not_due, "Also orders whose deadline has not passed");
   verb->add_option("--limit", request.limit, "Close at most so many")
       ->check(CLI::Range(1, 1'000'000));
   verb->add_flag("--dry-run", request.dry_run, "Show what would be tried, close nothing");
-  verb->add_option("--reason", request.reason, "Why; kept with the record")->required();
+  verb->add_option("--reason", request.reason, "Why; kept with the record")
+      ->required()
+      ->check(mistake_in_reason);
   verb->callback([&arguments, order, user, line] {
     if (order->empty() && user->empty() && line->empty()) {
       throw CLI::ValidationError("close", "needs --order-no, --user or --business-line");

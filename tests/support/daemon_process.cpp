@@ -190,9 +190,11 @@ std::string DaemonProcess::configuration() const {
   return yaml.str();
 }
 
+void DaemonProcess::write_configuration() const { std::ofstream(config_file()) << configuration(); }
+
 void DaemonProcess::start() {
   if (running()) throw std::runtime_error("order-timeoutd runs already");
-  std::ofstream(config_file()) << configuration();
+  write_configuration();
   std::vector<std::string> words = {ORDER_TIMEOUTD, "--config", config_file().string(), "--set",
                                     "log.directory=" + log_directory().string()};
   words.insert(words.end(), setup_.arguments.begin(), setup_.arguments.end());

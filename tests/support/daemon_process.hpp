@@ -77,6 +77,7 @@ class DaemonProcess {
                       std::chrono::milliseconds patience = std::chrono::seconds{10}) const;
   std::uint16_t admin_port() const;  // 0 before it listens
 
+  void write_configuration() const;        // as start() does first
   DaemonSetup& setup() { return setup_; }  // changes hold from the next start on
   std::string configuration() const;       // the YAML
   std::filesystem::path directory() const { return directory_.path(); }
