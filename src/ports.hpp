@@ -162,6 +162,16 @@ struct MappingState {
   std::string detail;  // what differs and the command that mends it
 };
 
+// One order closed by an operator, with the daemon up or down; order_id 0 stands for a run that
+// closed none.
+struct ManualClose {
+  std::int64_t run_id = 0;
+  OrderId order_id = 0;
+  std::string order_no, business_line;
+  std::string by, reason, host;
+  Instant at{};
+};
+
 // The daemon's own tables: rules in force, sweeps, clock.
 class ControlStore {
  public:
@@ -174,6 +184,10 @@ class ControlStore {
   // The instant the last successful nightly sweep began, nothing where there was none.
   virtual Awaitable<std::optional<Instant>> last_nightly() = 0;
   virtual Awaitable<OrderOverview> overview() = 0;
+  // Closes by hand that the audit log does not have yet, a few runs at a time; and the note that it
+  // has them now.
+  virtual Awaitable<std::vector<ManualClose>> manual_closes() = 0;
+  virtual Awaitable<Done> manual_closes_audited(std::vector<std::int64_t> run_ids) = 0;
 };
 
 struct Reminder {

@@ -11,10 +11,12 @@ create table order_timeout.sweep_run (
   closed      bigint not null default 0,
   skipped     bigint not null default 0,
   failed      bigint not null default 0,
-  detail      jsonb
+  detail      jsonb,
+  audited_at  timestamptz  -- when the daemon wrote a close by hand into its audit log
 );
 comment on table order_timeout.sweep_run is 'One row a sweep or a close by hand.';
 create index sweep_run_kind on order_timeout.sweep_run (kind, started_at desc);
+create index sweep_run_to_audit on order_timeout.sweep_run (id) where kind = 'MANUAL' and audited_at is null;
 
 create table order_timeout.shop_mapping (
   only_row     boolean primary key default true check (only_row),

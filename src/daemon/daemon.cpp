@@ -236,6 +236,7 @@ void Daemon::start_watching() {
   if (reminders_) spawn("reminders", reminding_.watch_reminders());
   spawn("catch-up", sweeps_->catch_up());
   spawn("nightly", sweeps_->nightly());
+  spawn("manual closes", sweeps_->audit_manual_closes());
   spawn("retention", sweeps_->retire_events());
 }
 

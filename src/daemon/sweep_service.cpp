@@ -1,6 +1,7 @@
 #include "daemon/sweep_service.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace order_timeout::daemon {
@@ -14,6 +15,7 @@ constexpr auto kCheckSchedule =
 constexpr auto kLongestWaitForClosing = 10s;
 constexpr std::chrono::milliseconds kRetireInterval = 60s;
 constexpr std::chrono::milliseconds kRetirePause = 100ms;  // between two batches
+constexpr auto kManualInterval = 2s;
 constexpr int kRetireBatch = 1'000;
 
 std::string_view name_of(SweepKind kind) {
@@ -130,6 +132,29 @@ boost::asio::awaitable<void> SweepService::wait_for_closing(Source source, std::
   while (c_.figures.closed_by_source.at(index) < target && !c_.stop.requested() &&
          std::chrono::steady_clock::now() < until) {
     co_await c_.stop.sleep(50ms);
+  }
+}
+
+boost::asio::awaitable<void> SweepService::audit_manual_closes() {
+  while (!c_.stop.requested()) {
+    Result<std::vector<ManualClose>> closes = co_await c_.control.manual_closes();
+    if (closes && !closes->empty()) {
+      std::set<std::int64_t> runs;
+      for (const ManualClose& close : *closes) {
+        runs.insert(close.run_id);
+        if (close.order_id == 0) continue;
+        c_.audit.closed_by_hand(close);
+        c_.figures.closed_by_source.at(static_cast<std::size_t>(Source::manual)) += 1;
+      }
+      c_.events.ring();
+      std::vector<std::int64_t> ids(runs.begin(), runs.end());
+      Result<Done> noted = co_await c_.control.manual_closes_audited(std::move(ids));
+      if (!noted) {
+        c_.log.warn("audit", "closes by hand will be written once more",
+                    {{"cause", noted.error().detail}});
+      }
+    }
+    co_await c_.stop.sleep(kManualInterval);
   }
 }
 

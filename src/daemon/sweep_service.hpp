@@ -17,6 +17,9 @@ class SweepService {
 
   boost::asio::awaitable<void> catch_up();
   boost::asio::awaitable<void> nightly();
+  // What operators close with order-timeoutctl, now or while no daemon ran, goes into the audit
+  // log.
+  boost::asio::awaitable<void> audit_manual_closes();
   // Finished events beyond outbox.retention go, in small batches.
   boost::asio::awaitable<void> retire_events();
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "postgres/array_text.hpp"
 #include "postgres/embedded_sql.hpp"
 #include "postgres/json_text.hpp"
 #include "postgres/statements.hpp"
@@ -86,6 +87,24 @@ OrderOverview count_orders(Connection& connection) {
   return overview;
 }
 
+std::vector<ManualClose> read_manual_closes(Connection& connection) {
+  const Rows rows = connection.read(embedded_sql("queries/manual_closes.sql"));
+  std::vector<ManualClose> closes;
+  for (int row = 0; row < rows.size(); ++row) {
+    ManualClose close;
+    close.run_id = rows.integer(row, 0);
+    close.order_id = rows.integer(row, 1);
+    close.order_no = rows.text(row, 2);
+    close.business_line = rows.text(row, 3);
+    close.by = rows.text(row, 4);
+    close.reason = rows.text(row, 5);
+    close.host = rows.text(row, 6);
+    close.at = rows.instant(row, 7).value_or(Instant{});
+    closes.push_back(std::move(close));
+  }
+  return closes;
+}
+
 }  // namespace
 
 std::string rules_text(const RuleSet& rules) {
@@ -143,6 +162,18 @@ Awaitable<std::optional<Instant>> ControlStore::last_nightly() {
 
 Awaitable<OrderOverview> ControlStore::overview() {
   return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), &count_orders);
+}
+
+Awaitable<std::vector<ManualClose>> ControlStore::manual_closes() {
+  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), &read_manual_closes);
+}
+
+Awaitable<Done> ControlStore::manual_closes_audited(std::vector<std::int64_t> run_ids) {
+  auto work = [ids = array_text(run_ids)](Connection& connection) {
+    connection.write(embedded_sql("queries/manual_closes_audited.sql"), {ids});
+    return Done{};
+  };
+  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), std::move(work));
 }
 
 }  // namespace order_timeout::postgres

@@ -23,6 +23,8 @@ class ControlStore final : public order_timeout::ControlStore {
   Awaitable<Done> finish_sweep(SweepReport report) override;
   Awaitable<std::optional<Instant>> last_nightly() override;
   Awaitable<OrderOverview> overview() override;
+  Awaitable<std::vector<ManualClose>> manual_closes() override;
+  Awaitable<Done> manual_closes_audited(std::vector<std::int64_t> run_ids) override;
 
  private:
   Bulkhead& bulkhead_;

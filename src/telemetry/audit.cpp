@@ -74,4 +74,16 @@ void Audit::delivered(const OutboxEvent& event, const DeliveryOutcome& outcome, 
   }
 }
 
+void Audit::closed_by_hand(const ManualClose& close) {
+  log_.audit("close", to_string(CloseOutcome::closed),
+             {{"order_no", close.order_no},
+              {"order_id", close.order_id},
+              {"business_line", close.business_line},
+              {"source", to_string(Source::manual)},
+              {"by", close.by},
+              {"reason", close.reason},
+              {"host", close.host},
+              {"at", close.at}});
+}
+
 }  // namespace order_timeout::telemetry

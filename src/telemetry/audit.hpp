@@ -23,6 +23,8 @@ class Audit {
   // "quarantine: failed order_id=… sqlstate=… error=… retry_at=…": an order whose close fails by
   // itself.
   void quarantined(OrderId id, const Failure& failure, Instant retry_at);
+  // "close: closed order_no=… source=manual by=… reason=… host=…": closed by an operator.
+  void closed_by_hand(const ManualClose& close);
   // "event: released event_key=…" for a success, "event: dead event_key=… attempts=… error=…" for a
   // dead letter, which is an ERROR in the main log as well; an event that is tried again is a debug
   // line there.
