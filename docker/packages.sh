@@ -77,6 +77,7 @@ build_preset() {
   if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
   (
     cd "$root" || exit
+    export CCACHE_SLOPPINESS=pch_defines,time_macros  # what ccache asks for where headers are precompiled
     cmake --preset "$preset" "${fresh[@]}" "${launcher[@]}" >"$root/build/$preset.log" 2>&1 || {
       cat "$root/build/$preset.log" >&2
       exit 1
