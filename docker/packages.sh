@@ -73,12 +73,13 @@ build_preset() {
   (($# > 0)) && targets=(--target "$@")
   # A checkout that was copied together with its build folder: the cache still names the old place.
   if [[ -f $cache ]] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache"; then fresh=(--fresh); fi
-  local launcher=()
-  if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+  local launcher=''
+  if command -v ccache >/dev/null; then launcher=ccache; fi
+  mkdir -p "$root/build"
   (
     cd "$root" || exit
     export CCACHE_SLOPPINESS=pch_defines,time_macros  # what ccache asks for where headers are precompiled
-    cmake --preset "$preset" "${fresh[@]}" "${launcher[@]}" >"$root/build/$preset.log" 2>&1 || {
+    cmake --preset "$preset" "${fresh[@]}" "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher" >"$root/build/$preset.log" 2>&1 || {
       cat "$root/build/$preset.log" >&2
       exit 1
     }

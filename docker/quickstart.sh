@@ -5,6 +5,9 @@
 # failed. Servers listen on sockets and free ports in one temporary folder, which is removed at the end.
 set -euo pipefail
 
+# A script's background job is started with SIGINT ignored, which a shell cannot undo for itself.
+if [[ $(trap -p INT) == *"''"* ]]; then exec env --default-signal=INT "${BASH_SOURCE[0]}" "$@"; fi
+
 usage() {
   echo "usage: docker/quickstart.sh [--seconds N]" >&2
   exit 64
@@ -124,7 +127,7 @@ start_postgres() {
   # With commit timestamps the shop can tell when an order was closed to the millisecond.
   start postgres "${become[@]}" "$postgres_bin/postgres" -D "$work/pg/db" -k "$work/pg" \
     -c listen_addresses= -c track_commit_timestamp=on -c max_connections=60
-  await postgres 30 psql -h "$work/pg" -U postgres -d postgres -c 'select 1'
+  await postgres 60 psql -h "$work/pg" -U postgres -d postgres -c 'select 1'
   psql -q -h "$work/pg" -U postgres -d postgres -c 'create database shop'
   psql -q -h "$work/pg" -U postgres -d shop -v ON_ERROR_STOP=1 <"$root/sql/sample/shop.sql"
 }
@@ -133,12 +136,12 @@ start_redis() {
   redis_program "$work"
   start redis env "PATH=$work:$PATH" redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" \
     --save '' --appendonly no --maxmemory-policy noeviction --loglevel warning
-  await redis 10 redis-cli -s "$work/redis.sock" ping
+  await redis 30 redis-cli -s "$work/redis.sock" ping
 }
 
 start_stock_service() {
   start stock-service "$programs/tests/stock-service" --database "$(url postgres)" --listen 127.0.0.1:0
-  await stock-service 10 grep -q '^listening on' "$work/stock-service.log"
+  await stock-service 30 grep -q '^listening on' "$work/stock-service.log"
   stock_address=$(sed -n 's/^listening on //p' "$work/stock-service.log")
 }
 
@@ -159,10 +162,10 @@ order_table:
      created_at: created_at, paid: [SUCCESS], in_progress: [PAYING]}
 
 business_lines:
-  default:    {timeout: 6s, grace: 1s, action: close, on_close: [release_stock]}
-  flash_sale: {timeout: 4s}
-  normal:     {timeout: 6s}
-  presale:    {timeout: 8s}
+  default:    {timeout: 5s, grace: 1s, action: close, on_close: [release_stock]}
+  flash_sale: {timeout: 3s}
+  normal:     {timeout: 5s}
+  presale:    {timeout: 7s}
 
 redis:
   url: unix://$work/redis.sock
@@ -188,15 +191,15 @@ admin_says_ok() {
 start_daemon() {
   mkdir "$work/log"
   start daemon "$programs/src/order-timeoutd" --config "$work/order-timeoutd.yaml"
-  await daemon 20 grep -q ' listening port=' "$work/log/order-timeoutd.log"
+  await daemon 60 grep -q ' listening port=' "$work/log/order-timeoutd.log"
   admin_port=$(sed -n 's/.* listening port=\([0-9]*\).*/\1/p' "$work/log/order-timeoutd.log" | head -n 1)
-  await daemon 60 admin_says_ok /readyz
+  await daemon 120 admin_says_ok /readyz
 }
 
 # The shop runs until it is done, or told to be; a child that ends before it fails the run.
 run_shop() {
   local arguments=(--database "$(url postgres)" --redis "unix://$work/redis.sock" --grace 1
-    --timeout flash_sale 4 --timeout normal 6 --timeout presale 8)
+    --timeout flash_sale 3 --timeout normal 5 --timeout presale 7)
   if [[ -n $seconds ]]; then arguments+=(--seconds "$seconds"); fi
   setsid setpriv --pdeathsig TERM -- "$programs/tests/shop" "${arguments[@]}" </dev/null &
   children[shop]=$!

@@ -127,7 +127,7 @@ std::vector<order_timeout::shop::Line> lines_of(const std::map<std::string, doub
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  std::map<std::string, double> lines{{"flash_sale", 4}, {"normal", 6}, {"presale", 8}};
+  std::map<std::string, double> lines{{"flash_sale", 3}, {"normal", 5}, {"presale", 7}};
   double grace = 1;
   CLI::App app{"The sample shop: places orders, pays most of them, and checks its books"};
   app.add_option("--database", arguments.floor.database, "libpq URL of the shop's database")
