@@ -40,7 +40,7 @@ class BulkheadFixture : public ::testing::Test {
   explicit BulkheadFixture(int connections = 3) {
     config_.url = server_.url(database_, "postgres");
     config_.connections = connections;
-    config_.acquire_timeout = 500ms;
+    config_.acquire_timeout = 3s;
     config_.connect_timeout = 2s;
   }
 

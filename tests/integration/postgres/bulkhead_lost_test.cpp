@@ -36,7 +36,7 @@ TEST_F(HungBackend, IsCutAtOurDeadline) {
   ASSERT_FALSE(hung);
   EXPECT_EQ(hung.error().kind, FailureKind::timed_out);
   EXPECT_GE(took, kDeadline);
-  EXPECT_LT(took, kDeadline + 1s);
+  EXPECT_LT(took, 3s);
 }
 
 TEST_F(HungBackend, LeavesAWriteUnknown) {
@@ -55,10 +55,10 @@ TEST_F(HungBackend, HoldsUpNoOtherCall) {
 TEST_F(HungBackend, LeavesClosingItsReservedConnection) {
   const StoppedBackend stopped(backend_of(Use::closing));
   ASSERT_FALSE(await(ask(Use::closing, "SELECT 1", kDeadline)));
-  for (int i = 0; i < 3; ++i) start(ask(Use::discovery, "SELECT 'busy' FROM pg_sleep(2)"));
+  for (int i = 0; i < 3; ++i) start(ask(Use::discovery, "SELECT 'busy' FROM pg_sleep(4)"));
   const auto began = std::chrono::steady_clock::now();
   EXPECT_EQ(await(ask(Use::closing, "SELECT 'on'")).value(), "on");
-  EXPECT_LT(std::chrono::steady_clock::now() - began, 1s);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 3s);
 }
 
 TEST_F(HungBackend, CountsAgainstTheBoundUntilItHasEnded) {

@@ -24,7 +24,7 @@ class BulkheadTest : public BulkheadFixture {
 };
 
 const std::string kShortWork = "SELECT 'done' FROM pg_sleep(0.1)";
-const std::string kLongWork = "SELECT 'done' FROM pg_sleep(1.5)";
+const std::string kLongWork = "SELECT 'done' FROM pg_sleep(4)";
 
 TEST_F(BulkheadTest, GivesWhatTheWorkGives) {
   EXPECT_EQ(await(ask(Use::discovery, "SELECT 'yes'")).value(), "yes");
@@ -40,6 +40,7 @@ TEST_F(BulkheadTest, OpensAConnectionWhenOneIsNeeded) {
 }
 
 TEST_F(BulkheadTest, NeverHasMoreConnectionsThanConfigured) {
+  config_.acquire_timeout = 20s;
   std::vector<std::shared_ptr<test::Outcome<Result<std::string>>>> calls;
   for (int i = 0; i < 10; ++i) {
     for (const Use use : {Use::closing, Use::discovery, Use::sink}) {
@@ -58,7 +59,7 @@ TEST_F(BulkheadTest, KeepsAConnectionForClosingWhateverElseWaits) {
   }
   const auto began = std::chrono::steady_clock::now();
   EXPECT_EQ(await(ask(Use::closing, "SELECT 'closed'")).value(), "closed");
-  EXPECT_LT(std::chrono::steady_clock::now() - began, 1s);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 3s);
 }
 
 TEST_F(BulkheadTest, KeepsAConnectionForDiscoveryWhateverElseWaits) {
@@ -68,10 +69,11 @@ TEST_F(BulkheadTest, KeepsAConnectionForDiscoveryWhateverElseWaits) {
   }
   const auto began = std::chrono::steady_clock::now();
   EXPECT_EQ(await(ask(Use::discovery, "SELECT 'found'")).value(), "found");
-  EXPECT_LT(std::chrono::steady_clock::now() - began, 1s);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 3s);
 }
 
 TEST_F(BulkheadTest, RefusesACallThatNoConnectionTakesWithinTheAcquireTimeout) {
+  config_.acquire_timeout = 300ms;
   start(ask(Use::sink, kLongWork));
   const Result<std::string> second = await(ask(Use::sink, "SELECT 1"));
   ASSERT_FALSE(second);
@@ -163,7 +165,7 @@ TEST_F(BulkheadTest, DoesNotWaitLongForAServerThatTakesAConnectionAndSaysNothing
   config_.url = "host=127.0.0.1 user=x port=" + std::to_string(ntohs(address.sin_port));
   const auto began = std::chrono::steady_clock::now();
   const Result<std::string> mute = await(ask(Use::closing, "SELECT 1", 100ms));
-  EXPECT_LT(std::chrono::steady_clock::now() - began, 4s);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 6s);
   ASSERT_FALSE(mute);
   EXPECT_THAT(mute.error().kind,
               ::testing::AnyOf(FailureKind::unavailable, FailureKind::timed_out));
@@ -177,7 +179,7 @@ TEST_F(BulkheadTest, AnswersACallerThatIsCancelledAtOnce) {
   const auto began = std::chrono::steady_clock::now();
   auto either = ask(Use::closing, kLongWork) || soon.async_wait(asio::use_awaitable);
   EXPECT_EQ(await(std::move(either)).index(), 1U);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, 1s);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 3s);
   EXPECT_TRUE(run_until([&] { return bulkhead().counters().busy == 0; }));
 }
 
