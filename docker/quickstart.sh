@@ -199,7 +199,7 @@ start_daemon() {
 # The shop runs until it is done, or told to be; a child that ends before it fails the run.
 run_shop() {
   local arguments=(--database "$(url postgres)" --redis "unix://$work/redis.sock" --grace 1
-    --timeout flash_sale 3 --timeout normal 5 --timeout presale 7)
+    --timeout flash_sale=3 --timeout normal=5 --timeout presale=7)
   if [[ -n $seconds ]]; then arguments+=(--seconds "$seconds"); fi
   setsid setpriv --pdeathsig TERM -- "$programs/tests/shop" "${arguments[@]}" </dev/null &
   children[shop]=$!

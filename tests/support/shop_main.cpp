@@ -8,9 +8,10 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
-#include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "support/shop_floor.hpp"
 #include "support/shop_report.hpp"
@@ -115,19 +116,19 @@ int run(const Arguments& arguments, const sigset_t& signals) {
   return differences.empty() ? 0 : 1;
 }
 
-std::vector<order_timeout::shop::Line> lines_of(const std::map<std::string, double>& seconds) {
-  std::vector<order_timeout::shop::Line> lines;
-  for (const auto& [name, timeout] : seconds) {
-    lines.push_back({.name = name, .timeout = Duration{std::lround(timeout * 1000)}});
-  }
-  return lines;
+// "flash_sale=3": a business line and its timeout in seconds.
+order_timeout::shop::Line line_of(const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos) throw std::invalid_argument{"--timeout takes LINE=SECONDS"};
+  const double seconds = std::stod(text.substr(equals + 1));
+  return {.name = text.substr(0, equals), .timeout = Duration{std::lround(seconds * 1000)}};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  std::map<std::string, double> lines{{"flash_sale", 3}, {"normal", 5}, {"presale", 7}};
+  std::vector<std::string> lines{"flash_sale=3", "normal=5", "presale=7"};
   double grace = 1;
   CLI::App app{"The sample shop: places orders, pays most of them, and checks its books"};
   app.add_option("--database", arguments.floor.database, "libpq URL of the shop's database")
@@ -140,7 +141,7 @@ int main(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   app.add_option("--rate", arguments.floor.orders_per_second, "orders a second")
       ->check(CLI::Range(0.1, 1000.0));
-  app.add_option("--timeout", lines, "business line and its timeout in seconds, as configured");
+  app.add_option("--timeout", lines, "LINE=SECONDS, as configured");
   app.add_option("--grace", grace, "grace in seconds, as configured")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--seed", arguments.floor.seed, "seed of the customers");
@@ -149,10 +150,10 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kBadUsage;
   }
-  arguments.floor.lines = lines_of(lines);
   arguments.floor.grace = Duration{std::lround(grace * 1000)};
   const auto signals = block_signals();
   try {
+    for (const auto& line : lines) arguments.floor.lines.push_back(line_of(line));
     return run(arguments, signals);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "shop: %s\n", error.what());
