@@ -40,6 +40,12 @@ with shop as (
          'payments', 'have a foreign key to the orders; without it a payment that commits while its order is being closed comes too late'
     from shop s where s.payments is not null
   union all
+  select 8, case when exists (
+           select from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+            where i.indrelid = s.payments and i.indisvalid and a.attname = $5) then 'ok' else 'warn' end,
+         'index', format('on %s of %s: every close looks for payments by it', $5, $4)
+    from shop s where s.payments is not null
+  union all
   select 9, case when current_setting('default_transaction_read_only') = 'on' or pg_is_in_recovery() then 'fail' else 'ok' end,
          'server', 'takes writes'
   union all

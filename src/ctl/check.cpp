@@ -1,7 +1,6 @@
 // check: everything that can be found out before it hurts. Reads only.
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
 #include <chrono>
@@ -72,8 +71,14 @@ void check_clock(Session& session, const Config& config, Findings& findings) {
           " ms (the database's clock decides)");
 }
 
-boost::asio::awaitable<void> ask_redis(ReminderSet& reminders, Result<std::int64_t>& answer) {
-  answer = co_await reminders.server_time();
+struct RedisClock {
+  Result<std::int64_t> redis_ms = Failure{FailureKind::unavailable, "no answer", ""};
+  Instant answered{};
+};
+
+boost::asio::awaitable<void> ask_redis(ReminderSet& reminders, RedisClock& clock) {
+  clock.redis_ms = co_await reminders.server_time();
+  clock.answered = daemon::LoopClock::host();
 }
 
 void check_redis(const Config& config, Findings& findings) {
@@ -81,15 +86,16 @@ void check_redis(const Config& config, Findings& findings) {
     return findings.push_back({"ok", "redis", "not configured: PostgreSQL alone feeds the wheel"});
   boost::asio::io_context loop;
   redis::ReminderSet reminders(loop.get_executor(), *config.redis);
-  Result<std::int64_t> answer = Failure{FailureKind::unavailable, "no answer", ""};
-  boost::asio::co_spawn(loop, ask_redis(reminders, answer), boost::asio::detached);
+  RedisClock clock;
+  boost::asio::co_spawn(loop, ask_redis(reminders, clock),
+                        [&loop](const std::exception_ptr&) { loop.stop(); });
   loop.run_for(std::chrono::seconds(5));
-  if (!answer) {
-    findings.push_back(
-        {"warn", "redis", answer.error().detail + "; closing goes on from PostgreSQL alone"});
+  if (!clock.redis_ms) {
+    findings.push_back({"warn", "redis",
+                        clock.redis_ms.error().detail + "; closing goes on from PostgreSQL alone"});
     return;
   }
-  const Duration difference = daemon::LoopClock::host() - instant_from_ms(*answer);
+  const Duration difference = clock.answered - instant_from_ms(*clock.redis_ms);
   const Duration skew = difference < Duration{0} ? -difference : difference;
   add(findings, skew <= config.clock_warn + Duration{5}, "warn", "redis",
       "answers; this host and Redis differ by " + std::to_string(skew.count()) + " ms");
