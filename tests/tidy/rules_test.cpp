@@ -117,7 +117,8 @@ TEST(CoAwaitRule, FindsLambdasBracesAndTernaries) {
   for (const char* bad :
        {"co_await run([batch] { go(); });", "co_await f(T{.a = 1});", "co_await f({1, 2});",
         "x = co_await f(\n    a ? b : c);", "return a ? co_await f() : g();",
-        "if (co_await f(T{1})) {}", "auto [a, b] = co_await f([](int) {});"}) {
+        "if (co_await f(T{1})) {}", "while (co_await f(x)) {\n}",
+        "do {\n} while (a && co_await f(x));", "auto [a, b] = co_await f([](int) {});"}) {
     EXPECT_THAT(in_core(no_braces_in_co_await, bad), SizeIs(1)) << bad;
   }
 }
@@ -125,7 +126,8 @@ TEST(CoAwaitRule, FindsLambdasBracesAndTernaries) {
 TEST(CoAwaitRule, LetsNamedValuesPass) {
   for (const char* good : {"auto [a, b] = co_await f(x, asio::as_tuple(asio::use_awaitable));",
                            "if (!co_await f(x)) {\n  g();\n}", "co_await f(list[0]);",
-                           "co_await std::move(it);\nauto a = T{1};", "while (co_await f(x)) {\n}",
+                           "co_await std::move(it);\nauto a = T{1};",
+                           "while (busy()) co_await f(x);", "while (true) {\n  co_await f(x);\n}",
                            "f([] { g(); });\nco_await h();", "// co_await f({1});"}) {
     EXPECT_THAT(in_core(no_braces_in_co_await, good), IsEmpty()) << good;
   }

@@ -11,15 +11,16 @@
 namespace order_timeout::tidy {
 
 // g++ 12 destroys some temporaries of a co_await statement twice: no lambda, no brace, no ternary
-// in it.
+// in it. One in the condition of a loop makes it generate code that traps: no loop either.
 class CoAwaitStatement {
  public:
   CoAwaitStatement(std::string_view code, std::size_t word) : code_(code), co_await_(word) {}
 
   // Empty: nothing is wrong.
   std::string wrong() const {
-    if (code_.substr(begin(), co_await_ - begin()).find('?') != std::string_view::npos)
-      return "ternary";
+    const std::string_view before = code_.substr(begin(), co_await_ - begin());
+    if (before.find('?') != std::string_view::npos) return "ternary";
+    if (is_condition_of_a_loop(before)) return "condition of a loop";
     int depth = 0;
     for (std::size_t i = co_await_; i < code_.size(); ++i) {
       const char c = code_[i];
@@ -37,6 +38,15 @@ class CoAwaitStatement {
   std::size_t begin() const {
     const std::size_t before = code_.substr(0, co_await_).find_last_of(";{}");
     return before == std::string_view::npos ? 0 : before + 1;
+  }
+
+  // "while (" with its bracket still open. The body of a loop without braces is behind the bracket.
+  static bool is_condition_of_a_loop(std::string_view before) {
+    const std::size_t word = before.rfind("while (");
+    if (word == std::string_view::npos) return false;
+    int depth = 0;
+    for (const char c : before.substr(word)) depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    return depth > 0;
   }
 
   // A bracket behind a name, call or subscript is a subscript.
