@@ -222,7 +222,9 @@ void PostgresServer::make_template() {
   {
     pqxx::connection connection(url("postgres"));
     pqxx::nontransaction transaction(connection);
-    transaction.exec(std::string("CREATE DATABASE ") + kTemplate);
+    std::string create = "CREATE DATABASE ";  // appended to: g++ 12 warns of "…" + name at -O1
+    create += kTemplate;
+    transaction.exec(create);
   }
   {
     pqxx::connection connection(url(kTemplate));
