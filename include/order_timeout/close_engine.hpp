@@ -14,8 +14,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -33,7 +35,7 @@ class CloseEngine {
     int max_per_second = 0;        // 0: no limit
   };
 
-  // An order whose close fails by itself while others close.
+  // An order whose close has failed by itself, before and after another one closed.
   struct Suspect {
     TrackedOrder order;
     Failure failure;
@@ -91,7 +93,7 @@ class CloseEngine {
   void give_back(const DueBatch& batch);
   void halve(DueBatch batch);
   void suspect(const TrackedOrder& order, const Failure& failure, Instant now, Verdict& verdict);
-  bool all_alike() const;
+  void try_suspects_alone();
   void stop_closing(Instant now, Verdict& verdict);
   std::optional<DueBatch> take(DueBatch batch);
 
@@ -109,7 +111,14 @@ class CloseEngine {
     Instant at{};
   };
   std::deque<Retry> retries_;
-  std::vector<Suspect> suspects_;  // failed alone, and no order has closed since
+  // An order that failed alone. At most kAlikeMeansBroken for each SQLSTATE: then closing stops.
+  struct Doubt {
+    TrackedOrder order;
+    std::string sqlstate;
+    bool database_was_well =
+        false;  // another order has closed since: to fail once more is its own fault
+  };
+  std::map<OrderId, Doubt> suspects_;
   bool broken_ = false;
   Instant next_probe_{};
 };

@@ -104,6 +104,7 @@ CloseEngine::Verdict CloseEngine::settle(const DueBatch& batch,
     const auto order = asked.find(result.id);
     if (order == asked.end()) continue;
     any_closed = any_closed || result.outcome == CloseOutcome::closed;
+    suspects_.erase(result.id);  // whatever the answer, it is no failure
     settle_one(*order->second, result, now, verdict);
     asked.erase(order);
   }
@@ -111,13 +112,28 @@ CloseEngine::Verdict CloseEngine::settle(const DueBatch& batch,
     in_flight_.erase(id);
     try_again(*order, after_backoff(id, now, kLockedFirst, kLockedCap));
   }
-  if (any_closed) {  // the database is well, so whoever failed alone did so by itself
-    for (Suspect& suspect : suspects_) verdict.quarantine.push_back(std::move(suspect));
-    suspects_.clear();
+  if (any_closed) {
     verdict.mended = std::exchange(broken_, false);
+    try_suspects_alone();
+  } else if (broken_) {
+    next_probe_ = now;  // an order that was paid meanwhile proves nothing: the next one
   }
   batch_limit_ = std::min(options_.batch_size, batch_limit_ + 1 + batch_limit_ / 4);
   return verdict;
+}
+
+// The database is well, so whoever fails alone from here on does so by itself. They may have failed
+// in a moment when it was not: each gets one more try, by itself.
+void CloseEngine::try_suspects_alone() {
+  for (auto& [id, suspect] : suspects_) {
+    if (suspect.database_was_well) continue;
+    suspect.database_was_well = true;
+    if (!wheel_.cancel(id)) continue;
+    in_flight_.emplace(id, suspect.order);
+    DueBatch alone;
+    alone.orders.push_back(suspect.order);
+    retries_.push_back({std::move(alone), kAlways});
+  }
 }
 
 void CloseEngine::settle_one(const TrackedOrder& order, const CloseResult& result, Instant now,
@@ -154,42 +170,46 @@ void CloseEngine::settle_one(const TrackedOrder& order, const CloseResult& resul
 
 CloseEngine::Verdict CloseEngine::fail(DueBatch batch, const Failure& failure, Instant now) {
   Verdict verdict;
-  switch (failure.kind) {
-    case FailureKind::timed_out:
-      batch_limit_ = std::max<std::size_t>(1, std::min(batch_limit_, batch.orders.size()) / 2);
-      [[fallthrough]];
-    case FailureKind::unavailable:
-    case FailureKind::unknown:
-    case FailureKind::overloaded:
-      give_back(batch);
-      verdict.back_off = true;
-      return verdict;
-    case FailureKind::conflict:
-      batch.conflicts += 1;
-      if (batch.conflicts <= kConflictsBeforeHalving || batch.orders.size() == 1) {
-        const Duration wait = kLockedFirst * std::min(batch.conflicts, 50);
-        retries_.push_back({std::move(batch), now + wait});
-        return verdict;
-      }
-      halve(std::move(batch));
-      return verdict;
-    case FailureKind::rejected:
-      break;
+  const bool alone = batch.orders.size() == 1;
+  verdict.back_off = failure.kind != FailureKind::conflict && failure.kind != FailureKind::rejected;
+  if (failure.kind == FailureKind::timed_out) {
+    batch_limit_ = std::max<std::size_t>(1, std::min(batch_limit_, batch.orders.size()) / 2);
   }
-  if (batch.orders.size() > 1) {
+  if (failure.kind == FailureKind::unavailable || failure.kind == FailureKind::overloaded ||
+      (broken_ && !alone)) {
+    give_back(batch);
+    return verdict;
+  }
+  if (failure.kind == FailureKind::conflict && !alone) {
+    batch.conflicts += 1;
+    if (batch.conflicts <= kConflictsBeforeHalving) {
+      const Duration wait = kLockedFirst * batch.conflicts;
+      retries_.push_back({std::move(batch), now + wait});
+      return verdict;
+    }
+  }
+  if (!alone) {  // one of them may be at fault, and the others are not to wait for it
     halve(std::move(batch));
-  } else if (!batch.orders.empty()) {
-    suspect(batch.orders.front(), failure, now, verdict);
+    return verdict;
   }
+  const TrackedOrder& order = batch.orders.front();
+  if (failure.kind == FailureKind::rejected) {
+    suspect(order, failure, now, verdict);
+    return verdict;
+  }
+  in_flight_.erase(order.id);
+  const bool slow = failure.kind == FailureKind::timed_out;
+  try_again(order, slow ? after_backoff(order.id, now, kSuspectFirst, kSuspectCap)
+                        : after_backoff(order.id, now, kLockedFirst, kLockedCap));
   return verdict;
 }
 
 void CloseEngine::halve(DueBatch batch) {
   const auto middle = batch.orders.begin() + static_cast<std::ptrdiff_t>(batch.orders.size() / 2);
   DueBatch second;
+  second.conflicts = batch.conflicts;
   second.orders.assign(middle, batch.orders.end());
   batch.orders.erase(middle, batch.orders.end());
-  batch.conflicts = 0;
   retries_.push_front({std::move(second), kAlways});
   retries_.push_front({std::move(batch), kAlways});
 }
@@ -197,19 +217,18 @@ void CloseEngine::halve(DueBatch batch) {
 void CloseEngine::suspect(const TrackedOrder& order, const Failure& failure, Instant now,
                           Verdict& verdict) {
   in_flight_.erase(order.id);
+  const auto known = suspects_.find(order.id);
+  if (known != suspects_.end() && known->second.database_was_well) {
+    verdict.quarantine.push_back({order, failure});
+    suspects_.erase(known);
+    return forget(order.id);
+  }
   try_again(order, after_backoff(order.id, now, kSuspectFirst, kSuspectCap));
   if (broken_) return;  // a probe that failed says nothing of its order
-  const auto same = [&](const Suspect& known) { return known.order.id == order.id; };
-  std::erase_if(suspects_, same);
-  suspects_.push_back({order, failure});
-  if (suspects_.size() < kAlikeMeansBroken || !all_alike()) return;
-  stop_closing(now, verdict);
-}
-
-bool CloseEngine::all_alike() const {
-  const std::string& state = suspects_.front().failure.sqlstate;
-  const auto alike = [&](const Suspect& known) { return known.failure.sqlstate == state; };
-  return std::all_of(suspects_.begin(), suspects_.end(), alike);
+  suspects_.insert_or_assign(order.id, Doubt{order, failure.sqlstate, false});
+  const auto alike = [&](const auto& entry) { return entry.second.sqlstate == failure.sqlstate; };
+  const auto count = std::count_if(suspects_.begin(), suspects_.end(), alike);
+  if (static_cast<std::size_t>(count) >= kAlikeMeansBroken) stop_closing(now, verdict);
 }
 
 // Nothing is quarantined: it is not these orders' fault. They stay in the wheel, and single ones
