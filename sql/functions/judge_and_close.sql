@@ -132,7 +132,7 @@ begin
          order_timeout.epoch_ms(j.close_deadline),
          order_timeout.epoch_ms(
            case j.verdict when 'not_due' then j.close_deadline
-                          when 'paused' then coalesce(j.paused_until, now() + interval '5 seconds')
+                          when 'paused' then least(j.paused_until, now() + interval '5 seconds')
                           when 'quarantined' then j.next_attempt_at
                           when 'payment_in_progress' then now() + interval '5 seconds' end),
          case j.verdict when 'held' then j.hold_reason

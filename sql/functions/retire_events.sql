@@ -1,5 +1,6 @@
 -- Removes at most `max` delivered events that finished longer ago than `age`, and remembers their orders first: an
 -- order that is reopened later must not release its stock twice. Returns how many.
+-- The records of catch-up scans, one a minute, go at the same age.
 create or replace function order_timeout.retire_events(age interval, max int) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, order_timeout, pg_temp
 as {{tag}}
@@ -19,6 +20,8 @@ begin
     delete from order_timeout.outbox e using old o where e.id = o.id returning 1
   )
   select count(*) into removed from gone;
+  delete from order_timeout.sweep_run s
+   where s.kind in ('CATCH_UP', 'STARTUP') and s.finished_at < now() - age;
   return removed;
 end
 {{tag}};

@@ -27,6 +27,11 @@ bool is_final(CloseOutcome outcome) {
   }
 }
 
+// Somebody paid and the status does not say so, or a closed order is pending again.
+bool needs_a_person(CloseOutcome outcome) {
+  return outcome == CloseOutcome::payment_evidence || outcome == CloseOutcome::reopened;
+}
+
 }  // namespace
 
 boost::asio::awaitable<void> CloseService::run_lane() {
@@ -38,6 +43,11 @@ boost::asio::awaitable<void> CloseService::run_lane() {
       continue;
     }
     Reread reread = co_await heed_reminders(std::move(*due));
+    if (reread.failure) {
+      Failure failure = std::move(*reread.failure);
+      co_await take_back(std::move(reread.batch), std::move(failure));
+      continue;
+    }
     if (reread.batch.orders.empty()) continue;
 
     const auto started = std::chrono::steady_clock::now();
@@ -45,11 +55,8 @@ boost::asio::awaitable<void> CloseService::run_lane() {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
 
     if (!closed) {
-      report_failure(reread.batch, closed.error());
       Failure failure = closed.error();
-      CloseEngine::Verdict verdict =
-          c_.engine.fail(std::move(reread.batch), failure, c_.clock.now());
-      co_await act_on(std::move(verdict), std::move(failure));
+      co_await take_back(std::move(reread.batch), std::move(failure));
       continue;
     }
     failures_in_a_row_ = 0;
@@ -61,6 +68,12 @@ boost::asio::awaitable<void> CloseService::run_lane() {
     Failure none;
     co_await act_on(std::move(verdict), std::move(none));
   }
+}
+
+boost::asio::awaitable<void> CloseService::take_back(DueBatch batch, Failure failure) {
+  report_failure(batch, failure);
+  CloseEngine::Verdict verdict = c_.engine.fail(std::move(batch), failure, c_.clock.now());
+  co_await act_on(std::move(verdict), std::move(failure));
 }
 
 std::chrono::milliseconds CloseService::until_next() const {
@@ -80,6 +93,7 @@ boost::asio::awaitable<CloseService::Reread> CloseService::heed_reminders(DueBat
   std::vector<OrderId> ids;
   for (const TrackedOrder& order : reread.batch.orders) ids.push_back(order.id);
   Result<std::map<OrderId, NamedOrder>> named = co_await c_.orders.names_of(std::move(ids));
+  if (!named) reread.failure = named.error();
   if (!named || named->empty()) co_return reread;
 
   std::vector<std::string> members;
@@ -115,6 +129,13 @@ void CloseService::record(const DueBatch& batch, std::span<const CloseResult> re
     c_.audit.decided(result, source->second, now);
     const Duration late = result.due ? saturating_sub(now, *result.due) : Duration{0};
     c_.metrics.decided(result.outcome, result.business_line, source->second, late.count());
+    if (needs_a_person(result.outcome)) {
+      c_.log.error("close", "order left open: a person has to look",
+                   {{"order_no", result.order_no},
+                    {"order_id", result.id},
+                    {"reason", std::string(to_string(result.outcome))},
+                    {"cause", result.detail}});
+    }
     if (result.outcome != CloseOutcome::closed) continue;
     any_closed = true;
     c_.figures.closed += 1;

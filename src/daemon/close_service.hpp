@@ -22,6 +22,7 @@ class CloseService {
   struct Reread {
     DueBatch batch;
     std::map<OrderId, Reminder> reminders;
+    std::optional<Failure> failure;  // the database did not say what the reminders are called
   };
 
   std::chrono::milliseconds until_next() const;
@@ -31,6 +32,7 @@ class CloseService {
                         std::span<const CloseResult> results);
   boost::asio::awaitable<void> act_on(CloseEngine::Verdict verdict, Failure failure);
   boost::asio::awaitable<void> set_aside(CloseEngine::Suspect suspect);
+  boost::asio::awaitable<void> take_back(DueBatch batch, Failure failure);
   void report_failure(const DueBatch& batch, const Failure& failure);
 
   Context& c_;

@@ -5,6 +5,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kReminderInterval = std::chrono::seconds(60);
+constexpr auto kReadOnly = "25006";  // SQLSTATE: read_only_sql_transaction
 
 std::int64_t ms_since(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
@@ -26,11 +27,19 @@ void Components::up(const std::string& name) {
   metrics_.set_component(name, true);
 }
 
+void Components::reads(const std::string& name) {
+  const auto found = states_.find(name);
+  const bool proves_nothing =
+      found != states_.end() && !found->second.up && found->second.refuses_writes;
+  if (!proves_nothing) up(name);
+}
+
 void Components::down(const std::string& name, const Failure& failure,
                       const std::string& consequence) {
   const auto [found, is_new] = states_.try_emplace(name);
   State& state = found->second;
   const bool changed = is_new || state.up;
+  state.refuses_writes = failure.sqlstate == kReadOnly;
   if (!changed && Clock::now() - state.last_line < kReminderInterval) return;
   if (changed) state.since = Clock::now();
   state.up = false;
@@ -38,8 +47,12 @@ void Components::down(const std::string& name, const Failure& failure,
   telemetry::Fields fields{{"kind", std::string(to_string(failure.kind))},
                            {"cause", failure.detail},
                            {"consequence", consequence}};
-  if (!changed) fields.emplace_back("down_ms", ms_since(state.since));
-  log_.warn(name, changed ? "down" : "still down", std::move(fields));
+  if (changed) {
+    log_.change(name, "down", std::move(fields));
+  } else {
+    fields.emplace_back("down_ms", ms_since(state.since));
+    log_.warn(name, "still down", std::move(fields));
+  }
   metrics_.set_component(name, false);
 }
 

@@ -17,6 +17,8 @@ class Components {
   Components(telemetry::Log& log, telemetry::Metrics& metrics) : log_(log), metrics_(metrics) {}
 
   void up(const std::string& name);
+  // A read was answered. After a refusal of writes that proves nothing: only up() ends it.
+  void reads(const std::string& name);
   // `consequence` tells the operator what goes on without it.
   void down(const std::string& name, const Failure& failure, const std::string& consequence);
 
@@ -27,6 +29,7 @@ class Components {
  private:
   struct State {
     bool up = false;
+    bool refuses_writes = false;
     std::chrono::steady_clock::time_point since;
     std::chrono::steady_clock::time_point last_line;
   };

@@ -101,6 +101,9 @@ int Daemon::run() {
   spawn("watchdog", status_.feed_watchdog());
   spawn("start-up", start_up());
   loop_.run();
+  // A thread inside libpq's connect or name look-up cannot be interrupted; joining it could take
+  // minutes.
+  if (bulkhead_.counters().busy > 0) exit_at_once("a connection attempt that does not end");
   log_->info("daemon", "stopped", {{"exit_code", static_cast<std::int64_t>(exit_code_)}});
   log_->flush();
   return exit_code_;
@@ -145,6 +148,8 @@ bool Daemon::listen() {
 Daemon::Service Daemon::start_up() {
   const bool met = co_await meet_database();
   if (!met) co_return;
+  if (reminders_) co_await reminding_.meet();
+  co_await discovery_.take_timeout_tasks();
   start_closing();
   start_delivering();
   discovery_.begin_at(saturating_add(clock_.now(), -kLookBack));
@@ -206,11 +211,12 @@ bool Daemon::give_up(const Failure& failure) {
     begin_shutdown("schema", kBadConfiguration);
     return true;
   }
+  if (failure.sqlstate != "42501") return false;
   log_->error("schema", "the database refuses",
               {{"sqlstate", failure.sqlstate},
                {"cause", failure.detail},
                {"remedy", "order-timeoutctl check names what is missing"}});
-  begin_shutdown("schema", failure.sqlstate == "42501" ? kNoPermission : kBadConfiguration);
+  begin_shutdown("schema", kNoPermission);
   return true;
 }
 

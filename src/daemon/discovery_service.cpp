@@ -35,7 +35,7 @@ boost::asio::awaitable<void> DiscoveryService::rebuild() {
       co_await c_.stop.sleep(kRetry);
       continue;
     }
-    c_.components.up(kPostgres);
+    c_.components.reads(kPostgres);
     track_all(page->orders, Source::startup);
     read += page->scanned;
     report_progress(read, expected);
@@ -87,7 +87,7 @@ boost::asio::awaitable<bool> DiscoveryService::discover_once() {
     c_.components.down(kPostgres, found.error(), kConsequence);
     co_return false;
   }
-  c_.components.up(kPostgres);
+  c_.components.reads(kPostgres);
   track_all(found->orders, Source::wheel);
   watermark_ = found->next_watermark;
   co_return !found->complete;

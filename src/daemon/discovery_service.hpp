@@ -21,12 +21,14 @@ class DiscoveryService {
   // Rows of timeout_task, every discovery.poll_interval.
   boost::asio::awaitable<void> watch_timeout_tasks();
 
+  // One look at timeout_task; also before the first close, so that what it delays is known.
+  boost::asio::awaitable<void> take_timeout_tasks();
+
   // Fixes where discover() begins; before rebuild(), so that nothing falls between the two.
   void begin_at(Instant watermark) { watermark_ = watermark; }
 
  private:
   boost::asio::awaitable<bool> discover_once();
-  boost::asio::awaitable<void> take_timeout_tasks();
   void track_all(std::span<const TrackedOrder> orders, Source overdue_source);
   void report_progress(std::int64_t read, std::int64_t expected);
 

@@ -52,6 +52,7 @@ boost::asio::awaitable<void> OutboxService::deliver_events() {
       co_await c_.stop.sleep(kRetryDatabase);
       continue;
     }
+    c_.components.up(kPostgres);
     if (claimed->empty()) {
       co_await c_.events.wait(kIdle);
       continue;

@@ -1,5 +1,6 @@
 #include "daemon/reminder_service.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
@@ -32,26 +33,42 @@ void ReminderService::look_from_the_start() {
   progress_.restart_at = std::chrono::steady_clock::now() + kReadAgainAfter;
 }
 
+boost::asio::awaitable<void> ReminderService::meet() {
+  const bool there = co_await compare_clocks();
+  if (there) c_.components.up(kRedis);
+}
+
 boost::asio::awaitable<void> ReminderService::watch_reminders() {
-  bool read_once = false;
   while (!c_.stop.requested()) {
-    // Also the probe that notices Redis coming and going.
-    const bool clock_read = co_await compare_clocks();
-    if (clock_read && !read_once) read_once = co_await read_everything();
-    if (clock_read) {
-      const bool polled = co_await poll();
-      if (polled) co_await remove_settled();
-    }
+    const bool served = co_await take_turn();
+    if (served) note_up();
     co_await c_.stop.sleep(c_.config.redis->poll_interval);
   }
 }
 
-// Every call to Redis ends here: the component is up, or down with this failure.
+// Everything that is asked of Redis: it is up when all of that was answered. A server that answers
+// one command and refuses the next (a replica, a key of another type) is down, and stays so.
+boost::asio::awaitable<bool> ReminderService::take_turn() {
+  const bool clock_read = co_await compare_clocks();
+  if (!clock_read) co_return false;
+  if (!read_once_) read_once_ = co_await read_everything();
+  if (!read_once_) co_return false;
+  const bool polled = co_await poll();
+  if (!polled) co_return false;
+  const bool removed = co_await remove_settled();
+  co_return removed;
+}
+
+// Back again, perhaps with other members than before: they are all read once more.
+void ReminderService::note_up() {
+  if (c_.components.is_up(kRedis)) return;
+  c_.components.up(kRedis);
+  look_from_the_start();
+}
+
+// Every call to Redis ends here; one that failed says that it is down.
 bool ReminderService::answered(const Failure* failure) {
-  if (failure == nullptr) {
-    c_.components.up(kRedis);
-    return true;
-  }
+  if (failure == nullptr) return true;
   c_.components.down(kRedis, *failure, "closing goes on from PostgreSQL alone");
   return false;
 }
@@ -77,6 +94,7 @@ boost::asio::awaitable<bool> ReminderService::read_everything() {
   do {
     Result<ReminderPage> page = co_await c_.reminders->scan(cursor);
     if (!answered(page ? nullptr : &page.error())) co_return false;
+    c_.components.up(kRedis);  // the whole may take long, and extensions are heeded from now on
     cursor = page->cursor;
     read += static_cast<std::int64_t>(page->reminders.size());
     co_await take(std::move(page->reminders));
@@ -158,12 +176,12 @@ void ReminderService::settle(Reminder reminder) {
 
 boost::asio::awaitable<bool> ReminderService::remove_settled() {
   while (!c_.settled_reminders.empty()) {
-    std::vector<Reminder>& all = c_.settled_reminders;
-    const std::size_t first = all.size() > kPage ? all.size() - kPage : 0;
-    std::vector<Reminder> some(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
-    all.resize(first);
+    std::vector<Reminder>& all = c_.settled_reminders;  // closers append to it meanwhile
+    const auto count = static_cast<std::ptrdiff_t>(std::min<std::size_t>(all.size(), kPage));
+    std::vector<Reminder> some(all.begin(), all.begin() + count);
     Result<std::int64_t> removed = co_await c_.reminders->remove_unchanged(std::move(some));
     if (!answered(removed ? nullptr : &removed.error())) co_return false;
+    all.erase(all.begin(), all.begin() + count);
   }
   co_return true;
 }

@@ -14,6 +14,10 @@ class ReminderService {
  public:
   explicit ReminderService(Context& context) : c_(context) { look_from_the_start(); }
 
+  // Asks Redis once, before the first close: an order that a score has extended is not to be closed
+  // because nobody knew yet that Redis is there.
+  boost::asio::awaitable<void> meet();
+
   // Runs until the daemon stops. Only to be called with a `redis` section.
   boost::asio::awaitable<void> watch_reminders();
 
@@ -27,6 +31,8 @@ class ReminderService {
     std::chrono::steady_clock::time_point restart_at;
   };
 
+  boost::asio::awaitable<bool> take_turn();
+  void note_up();
   void look_from_the_start();
   boost::asio::awaitable<bool> read_everything();
   boost::asio::awaitable<bool> poll();
@@ -40,6 +46,7 @@ class ReminderService {
 
   Context& c_;
   Progress progress_;
+  bool read_once_ = false;
   std::chrono::steady_clock::time_point next_clock_check_;
 };
 

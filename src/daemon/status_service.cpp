@@ -28,7 +28,7 @@ boost::asio::awaitable<bool> StatusService::sample_clock_once() {
     c_.components.down(kPostgres, answer.error(), "orders wait in memory, nothing is lost");
     co_return false;
   }
-  c_.components.up(kPostgres);
+  c_.components.reads(kPostgres);
   sample.database = answer->database_now;
   const std::optional<ClockJump> jump = c_.clock.add(sample);
   if (jump) {
@@ -72,6 +72,7 @@ boost::asio::awaitable<void> StatusService::write_figures() {
 boost::asio::awaitable<void> StatusService::refresh() {
   Result<OrderOverview> orders = co_await c_.control.overview();
   if (orders) c_.figures.orders = *orders;
+  if (!orders) c_.log.warn("status", "figures are not fresh", {{"cause", orders.error().detail}});
   Result<OutboxOverview> outbox = co_await c_.outbox.overview();
   if (outbox) c_.figures.outbox = std::move(*outbox);
   Result<MappingState> mapping = co_await c_.control.mapping_state();

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kRetry = 1s;
+constexpr auto kRetryNightly = 60s;
 constexpr auto kCheckSchedule =
     30s;  // the nightly instant is looked at anew, so clock changes do no harm
 constexpr auto kLongestWaitForClosing = 10s;
@@ -57,7 +57,7 @@ boost::asio::awaitable<void> SweepService::nightly() {
       plan.source = Source::nightly;
       plan.request.kind = ScanKind::everything_due;
       const bool done = co_await run(std::move(plan));
-      if (!done) co_await c_.stop.sleep(kRetry);
+      if (!done) co_await c_.stop.sleep(kRetryNightly);
       continue;
     }
     const Duration until = saturating_sub(schedule_.next(c_.clock.now()), c_.clock.now());
@@ -93,8 +93,12 @@ boost::asio::awaitable<bool> SweepService::run(Plan plan) {
                            {"closed", report.closed},
                            {"too_old", found.too_old}};
   if (!found.failure.empty()) fields.emplace_back("cause", found.failure);
-  const bool quiet = found.complete && found.tracked == 0 && plan.kind == SweepKind::catch_up;
-  c_.log.write(quiet ? telemetry::Level::debug : telemetry::Level::info, "sweep", "ended", fields);
+  const bool quiet = found.tracked == 0 && plan.kind == SweepKind::catch_up;
+  const bool failed = report.status == "FAILED";
+  const auto level = failed  ? telemetry::Level::error
+                     : quiet ? telemetry::Level::debug
+                             : telemetry::Level::info;
+  c_.log.write(level, "sweep", "ended", fields);
   Result<Done> written = co_await c_.control.finish_sweep(std::move(report));
   co_return found.complete&& static_cast<bool>(written);
 }

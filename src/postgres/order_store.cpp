@@ -114,7 +114,7 @@ Awaitable<std::map<OrderId, NamedOrder>> OrderStore::names_of(std::vector<OrderI
   auto work = [ids = std::move(ids), kind = member_](Connection& connection) {
     return read_names(connection, ids, kind);
   };
-  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), std::move(work));
+  return bulkhead_.run(Use::closing, bulkhead_.deadline_for(1), std::move(work));
 }
 
 Awaitable<std::vector<TimeoutTask>> OrderStore::timeout_tasks() {

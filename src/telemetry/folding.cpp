@@ -34,7 +34,7 @@ Entry folded(Entry entry, std::int64_t repeated) {
 }  // namespace
 
 bool Folding::admit(const Entry& entry, TimePoint now) {
-  if (entry.level < Level::warn) return true;
+  if (entry.level < Level::warn || entry.is_change) return true;
   std::string key = kind_of(entry);
   const auto found = kinds_.find(key);
   if (found != kinds_.end()) {

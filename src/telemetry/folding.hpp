@@ -22,7 +22,8 @@ class Folding {
   // Beyond so many kinds at a time, further ones are not folded.
   static constexpr std::size_t kKindsMax = 1'024;
 
-  // Is this entry to be written now? If not, it was folded in. Entries below `warn` always are.
+  // Is this entry to be written now? If not, it was folded in. Entries below `warn` and changes of
+  // state always are.
   // O(log kinds).
   bool admit(const Entry& entry, TimePoint now);
   // The lines of what was folded in windows that are over: the last entry of each kind with

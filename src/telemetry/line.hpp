@@ -50,6 +50,7 @@ struct Entry {
   std::string component;
   std::string message;
   Fields fields;
+  bool is_change = false;  // of a state: never folded
 };
 
 // Values longer than this are cut, at the end of a character, and end in "…".

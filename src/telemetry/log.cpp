@@ -68,6 +68,13 @@ void Log::error(std::string_view component, std::string_view message, Fields fie
   write(Level::error, component, message, std::move(fields));
 }
 
+void Log::change(std::string_view component, std::string_view message, Fields fields) {
+  if (Level::warn < options_.level) return;
+  Entry entry = entry_of(Level::warn, component, message, std::move(fields));
+  entry.is_change = true;
+  writer_->write(std::move(entry));
+}
+
 void Log::audit(std::string_view message, Fields fields) {
   audit("audit", message, std::move(fields));
 }

@@ -53,6 +53,10 @@ class Log {
   void warn(std::string_view component, std::string_view message, Fields fields = {});
   void error(std::string_view component, std::string_view message, Fields fields = {});
 
+  // A warning that a state has changed for the worse. Never folded, so that it stands beside the
+  // line that says when it is over.
+  void change(std::string_view component, std::string_view message, Fields fields);
+
   // A line of audit.log, whatever the level; the component is `audit` where none is given.
   void audit(std::string_view message, Fields fields);
   void audit(std::string_view component, std::string_view message, Fields fields);

@@ -106,6 +106,8 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   dup2(nothing, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
+  // A socket that the test listens on must not live on in its child when the test closes it.
+  close_range(STDERR_FILENO + 1, ~0U, 0);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -13,9 +13,15 @@ struct Session::Connection {
   pqxx::nontransaction transaction;  // BEGIN and COMMIT are the test's words
 };
 
-Session::Session(const std::string& url) : connection_(std::make_unique<Connection>(url)) {}
+Session::Session(const std::string& url)
+    : url_(url), connection_(std::make_unique<Connection>(url)) {}
 
 Session::~Session() = default;
+
+void Session::reconnect() {
+  connection_.reset();
+  connection_ = std::make_unique<Connection>(url_);
+}
 
 Rows Session::rows(const std::string& sql) {
   Rows rows;

@@ -44,9 +44,13 @@ class Session {
   std::future<Rows> rows_later(const std::string& sql);
 
   int backend_pid() const;
+  // Opens a new connection in place of the old one, e.g. after the server was away. Throws where it
+  // cannot; the old one is gone then.
+  void reconnect();
 
  private:
   struct Connection;
+  std::string url_;
   std::unique_ptr<Connection> connection_;
 };
 
