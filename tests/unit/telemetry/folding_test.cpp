@@ -38,6 +38,15 @@ TEST(Folding, WritesTheFirstOfAKindAtOnceAndFoldsTheRest) {
   EXPECT_THAT(folding.due(kStart + 59s), IsEmpty());
 }
 
+TEST(Folding, NeverFoldsAChangeOfState) {
+  Folding folding;
+  Entry change = warning("down", "refused");
+  change.is_change = true;
+  EXPECT_TRUE(folding.admit(change, kStart));
+  EXPECT_TRUE(folding.admit(change, kStart + 1ms));
+  EXPECT_THAT(folding.due(kStart + 60s), IsEmpty());
+}
+
 TEST(Folding, SaysOnceAMinuteHowOftenItHappened) {
   Folding folding;
   folding.admit(warning("down", "refused"), kStart);
