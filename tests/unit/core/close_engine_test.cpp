@@ -7,35 +7,16 @@
 #include <algorithm>
 #include <vector>
 
+#include "support/engine_story.hpp"
+
 namespace order_timeout {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace engine_story;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-constexpr Instant kStart = instant_from_ms(1'800'000'000'000);
-
-TrackedOrder order(OrderId id, Instant due) { return {.id = id, .due = due, .version = 1}; }
-
-CloseResult result(OrderId id, CloseOutcome outcome) {
-  CloseResult answer;
-  answer.id = id;
-  answer.outcome = outcome;
-  answer.version = 2;
-  return answer;
-}
-
-std::vector<OrderId> ids(const DueBatch& batch) {
-  std::vector<OrderId> all;
-  for (const TrackedOrder& one : batch.orders) all.push_back(one.id);
-  return all;
-}
-
-Failure rejected(const std::string& sqlstate) {
-  return {FailureKind::rejected, "trigger raised", sqlstate};
-}
 
 class CloseEngineTest : public testing::Test {
  protected:
@@ -239,78 +220,6 @@ TEST_F(CloseEngineTest, AConflictIsTriedAgainAndHalvedAfterAFew) {
   EXPECT_THAT(take(now).orders, SizeIs(2));
 }
 
-// Closes every batch in which no order is bad; gives what was quarantined and how many calls it
-// took.
-struct Drained {
-  std::vector<OrderId> quarantined;
-  std::vector<OrderId> closed;
-  bool broken = false;
-  int calls = 0;
-};
-
-template <class IsBad>
-Drained drain(CloseEngine& engine, Instant now, const IsBad& is_bad) {
-  Drained drained;
-  while (auto batch = engine.next_batch(now)) {
-    drained.calls += 1;
-    bool bad = false;
-    std::vector<CloseResult> answers;
-    for (const TrackedOrder& one : batch->orders) {
-      bad = bad || is_bad(one.id);
-      answers.push_back(result(one.id, CloseOutcome::closed));
-    }
-    const auto all = ids(*batch);
-    const auto verdict = bad ? engine.fail(std::move(*batch), rejected("P0001"), now)
-                             : engine.settle(*batch, answers, now);
-    if (!bad) drained.closed.insert(drained.closed.end(), all.begin(), all.end());
-    for (const auto& suspect : verdict.quarantine) drained.quarantined.push_back(suspect.order.id);
-    drained.broken = drained.broken || verdict.broken;
-  }
-  return drained;
-}
-
-TEST(CloseEngineBisects, OneBadOrderAmongAThousandIsFoundAndTheOthersClose) {
-  CloseEngine::Options options{.batch_size = 500, .max_per_second = 0};
-  CloseEngine engine{options, kStart};
-  for (OrderId id = 1; id <= 1000; ++id) engine.track(order(id, kStart));
-  const Drained drained = drain(engine, kStart, [](OrderId id) { return id == 477; });
-  EXPECT_THAT(drained.quarantined, ElementsAre(477));
-  EXPECT_THAT(drained.closed, SizeIs(999));
-  EXPECT_LE(drained.calls, 2 + 2 * 9 + 1);
-}
-
-TEST(CloseEngineBisects, SeveralBadOrdersSideBySideAreNoBrokenDatabase) {
-  CloseEngine::Options options{.batch_size = 500, .max_per_second = 0};
-  CloseEngine engine{options, kStart};
-  for (OrderId id = 1; id <= 1000; ++id) engine.track(order(id, kStart));
-  const Drained drained = drain(engine, kStart, [](OrderId id) { return id >= 100 && id < 106; });
-  EXPECT_FALSE(drained.broken);
-  EXPECT_THAT(drained.quarantined, SizeIs(6));
-  EXPECT_THAT(drained.closed, SizeIs(994));
-}
-
-TEST(CloseEngineBisects, WhenEveryOrderFailsAlikeClosingStopsAndNothingIsQuarantined) {
-  CloseEngine::Options options{.batch_size = 500, .max_per_second = 0};
-  CloseEngine engine{options, kStart};
-  for (OrderId id = 1; id <= 1000; ++id) engine.track(order(id, kStart));
-  const Drained drained = drain(engine, kStart, [](OrderId) { return true; });
-  EXPECT_TRUE(drained.broken);
-  EXPECT_THAT(drained.quarantined, IsEmpty());
-  EXPECT_EQ(engine.pending(), 1000U);
-  EXPECT_LE(drained.calls, 40);
-
-  const auto probe = engine.next_batch(kStart + 5s);
-  ASSERT_TRUE(probe);
-  EXPECT_THAT(probe->orders, SizeIs(1));
-  EXPECT_FALSE(engine.next_batch(kStart + 5s)) << "one probe at a time";
-  const std::vector<CloseResult> answers{result(probe->orders.at(0).id, CloseOutcome::closed)};
-  const auto verdict = engine.settle(*probe, answers, kStart + 5s);
-  EXPECT_TRUE(verdict.mended);
-  EXPECT_THAT(verdict.quarantine, IsEmpty());
-  const Drained after = drain(engine, kStart + 10s, [](OrderId) { return false; });
-  EXPECT_THAT(after.closed, SizeIs(999));
-}
-
 TEST_F(CloseEngineTest, ALoneBadOrderIsQuarantinedOnlyWhenItFailsAgainAfterAnotherClosed) {
   track_due(1);
   EXPECT_THAT(engine_.fail(take(kStart), rejected("P0001"), kStart).quarantine, IsEmpty());
@@ -395,18 +304,6 @@ TEST_F(CloseEngineTest, AQuarantinedOrderComesBackWhenTheDatabaseSays) {
   engine_.settle(take(kStart), answers, kStart);
   EXPECT_FALSE(engine_.next_batch(kStart + 1min - 1ms));
   EXPECT_THAT(ids(take(kStart + 1min)), ElementsAre(1));
-}
-
-TEST(CloseEngineRate, LetsThroughNoMoreThanItsRate) {
-  CloseEngine::Options options{.batch_size = 500, .max_per_second = 100};
-  CloseEngine engine{options, kStart};
-  for (OrderId id = 1; id <= 1000; ++id) engine.track(order(id, kStart));
-  std::size_t taken = 0;
-  for (Duration passed{0}; passed < 2s; passed += 1ms) {
-    if (auto batch = engine.next_batch(kStart + passed)) taken += batch->orders.size();
-  }
-  EXPECT_GE(taken, 195U);
-  EXPECT_LE(taken, 215U);
 }
 
 }  // namespace
