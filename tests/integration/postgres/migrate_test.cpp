@@ -26,7 +26,8 @@ class Migrate : public ::testing::Test {
   // Every object of our schema: name, definition or columns, owner and rights.
   static Rows objects(Session& session) {
     return session.rows(
-        "SELECT 'r', c.relname, c.relkind::text, c.relacl::text, pg_get_userbyid(c.relowner), "
+        "SELECT 'r', c.relname::text, c.relkind::text, c.relacl::text, "
+        "pg_get_userbyid(c.relowner), "
         "  CASE c.relkind WHEN 'v' THEN pg_get_viewdef(c.oid) ELSE (SELECT string_agg(a.attname || "
         "' ' || "
         "  format_type(a.atttypid, a.atttypmod) || coalesce(a.attacl::text, ''), ',' ORDER BY "
@@ -35,7 +36,7 @@ class Migrate : public ::testing::Test {
         "FROM pg_class c WHERE c.relnamespace = 'order_timeout'::regnamespace "
         "UNION ALL SELECT 'f', p.oid::regprocedure::text, p.provolatile::text, p.proacl::text, "
         "  pg_get_userbyid(p.proowner), pg_get_functiondef(p.oid) "
-        "FROM pg_proc p WHERE p.pronamespace = 'order_timeout'::regnamespace ORDER BY 1, 2");
+        "FROM pg_proc p WHERE p.pronamespace = 'order_timeout'::regnamespace ORDER BY 1, 2, 6");
   }
 
   void shop_only() {
