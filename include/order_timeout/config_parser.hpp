@@ -1,5 +1,5 @@
-// Text, --set arguments and environment in; a Config or every error in them out. Pure: files named by ${file:} are
-// read through a function that the caller gives.
+// Text, --set arguments and environment in; a Config or every error in them out. Pure: files named
+// by ${file:} are read through a function that the caller gives.
 #pragma once
 
 #include <functional>
@@ -15,11 +15,12 @@
 namespace order_timeout {
 
 struct ConfigSources {
-  std::string file_name;  // for messages
-  std::string text;       // the file's content
+  std::string file_name;                                  // for messages
+  std::string text;                                       // the file's content
   std::vector<std::pair<std::string, std::string>> sets;  // --set KEY=VALUE, in order
   std::map<std::string, std::string> environment;         // the whole environment
-  // Content of the file behind ${file:PATH}, without its last newline; nothing where it cannot be read.
+  // Content of the file behind ${file:PATH}, without its last newline; nothing where it cannot be
+  // read.
   std::function<std::optional<std::string>(const std::string& path)> read_file;
 };
 

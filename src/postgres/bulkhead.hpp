@@ -2,16 +2,13 @@
 // Everything here is called on the loop thread and returns at once; blocking happens behind it.
 //
 // - Reserved: of the connections that work, the first is closing's, the second discovery's (and the
-// outbox's); the
-//   rest takes whatever waits. Opened only when needed, ended at max_lifetime.
+//   outbox's); the rest takes whatever waits. Opened only when needed, ended at max_lifetime.
 // - Bounded: a call waits at most acquire_timeout for a connection and at most its own deadline for
-// its end (plus
-//   connect_timeout where one has to be opened). libpq has no deadline of its own, so the socket is
-//   shut down, which wakes the thread.
+//   its end (plus connect_timeout where one has to be opened). libpq has no deadline of its own, so
+//   the socket is shut down, which wakes the thread.
 // - A server process whose connection was cut may live on, stopped or waiting. It counts against
-// the bound until
-//   pg_stat_activity does not show it any more, so that the server never sees more than
-//   `connections` of ours; only where not one would be left to work, one is opened beside it.
+//   the bound until pg_stat_activity does not show it any more, so that the server never sees more
+//   than `connections` of ours; only where not one would be left to work, one is opened beside it.
 //
 // g++ 12 destroys some temporaries of a co_await statement twice: callers make the work first, in a
 // plain function that returns the awaitable.
