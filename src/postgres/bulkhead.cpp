@@ -134,7 +134,7 @@ void Bulkhead::take_back(std::size_t index, Report report) {
   member.open = report.open;
   if (report.reopened) ++reconnects_;
   if (report.lost) {
-    lost_.push_back(*report.lost);
+    count_as_lost(*report.lost);
     member.parked = true;
   }
   park_for_lost();

@@ -6,9 +6,10 @@
 // - Bounded: a call waits at most acquire_timeout for a connection and at most its own deadline for
 //   its end (plus connect_timeout where one has to be opened). libpq has no deadline of its own, so
 //   the socket is shut down, which wakes the thread.
-// - A server process whose connection was cut may live on, stopped or waiting. It counts against
-//   the bound until pg_stat_activity does not show it any more, so that the server never sees more
-//   than `connections` of ours; only where not one would be left to work, one is opened beside it.
+// - A server process whose connection broke or was cut may live on, stopped or waiting. It counts
+//   against the bound until pg_stat_activity does not show it any more, so that the server never
+//   sees more than `connections` of ours; only where not one would be left to work, one is opened
+//   beside it.
 //
 // g++ 12 destroys some temporaries of a co_await statement twice: callers make the work first, in a
 // plain function that returns the awaitable.
@@ -33,7 +34,7 @@ struct BulkheadCounters {
   int open = 0;                 // connections
   int busy = 0;                 // running a call
   int queued = 0;               // calls waiting for a connection
-  int lost = 0;                 // server processes cut off and not known to have ended
+  int lost = 0;                 // server processes without a connection, not known to have ended
   std::int64_t reconnects = 0;  // connections opened in place of broken or cut ones, in all
 };
 
@@ -96,6 +97,7 @@ class Bulkhead {
   void give_up_waiting(const SharedCall& call);
   void cut(const SharedCall& call);
   void refuse_waiting();
+  void count_as_lost(const Backend& backend);
   void park_for_lost();
   void look_later();
   void look_for_lost();
@@ -107,6 +109,7 @@ class Bulkhead {
   std::optional<Failure> unusable_;  // what is wrong with database.url
   std::array<std::deque<Waiting>, 3> waiting_;
   std::vector<Backend> lost_;
+  Duration look_wait_{};   // until the next look for lost ones
   bool looking_ = false;   // for lost ones: the timer or the query runs
   bool look_due_ = false;  // as soon as a member is free
   bool stopping_ = false;

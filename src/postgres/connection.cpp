@@ -185,12 +185,12 @@ bool Connection::usable() const {
 
 void Connection::close() {
   // A second descriptor of the same socket outlives libpq's: its end of file is the server
-  // process's end.
+  // process's end. Not just anything to read: its last words are that, too.
   const int descriptor = open() ? ::dup(socket()) : -1;
   disconnect(impl_->connection);
   if (descriptor < 0) return;
   ::shutdown(descriptor, SHUT_WR);
-  pollfd ended{.fd = descriptor, .events = POLLIN, .revents = 0};
+  pollfd ended{.fd = descriptor, .events = POLLRDHUP, .revents = 0};
   ::poll(&ended, 1, kGoodByeMs);
   ::close(descriptor);
 }

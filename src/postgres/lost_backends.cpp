@@ -1,5 +1,6 @@
-// The bulkhead's bookkeeping of server processes that were cut off: looked for once a second
-// through a connection that works, and counted against the bound until they are gone.
+// The bulkhead's bookkeeping of server processes whose connection broke or was cut: looked for
+// through a connection that works, soon and then once a second, and counted against the bound
+// until they are gone.
 #include <algorithm>
 #include <chrono>
 
@@ -12,6 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr Duration kFirstLook = 50ms;  // most have ended by then
 constexpr Duration kLookInterval = 1s;
 constexpr Duration kLookDeadline = 2s;
 
@@ -34,6 +36,11 @@ std::vector<Backend> alive_among(Connection& connection, const std::vector<Backe
 
 }  // namespace
 
+void Bulkhead::count_as_lost(const Backend& backend) {
+  lost_.push_back(backend);
+  look_wait_ = kFirstLook;
+}
+
 // As many members rest as server processes are lost, but one always works.
 void Bulkhead::park_for_lost() {
   const auto resting = static_cast<std::size_t>(std::ranges::count_if(members_, &Member::parked));
@@ -51,7 +58,8 @@ void Bulkhead::park_for_lost() {
 void Bulkhead::look_later() {
   if (looking_ || stopping_ || lost_.empty()) return;
   looking_ = true;
-  look_timer_.expires_after(kLookInterval);
+  look_timer_.expires_after(look_wait_);
+  look_wait_ = std::min(2 * look_wait_, kLookInterval);
   const std::weak_ptr<const bool> alive = alive_;
   look_timer_.async_wait([this, alive](boost::system::error_code error) {
     if (!error && !alive.expired()) look_for_lost();

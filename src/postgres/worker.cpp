@@ -70,9 +70,9 @@ Report Worker::perform(std::unique_ptr<Task> task) {
   const bool ready = ensure_open(*task);
   if (ready) task->perform(*connection_);
   const bool cut = withdraw();
-  if (cut && connection_ != nullptr) report.lost = connection_->backend();
   if (cut) name_the_deadline(*task);
   if (connection_ != nullptr && (cut || !ready || !connection_->open())) {
+    report.lost = connection_->backend();
     connection_.reset();
     broken_before_ = true;
   }

@@ -27,7 +27,7 @@ struct Report {
   std::unique_ptr<Task> task;
   bool open = false;            // a connection is kept
   bool reopened = false;        // one was opened in place of one that had broken or was cut
-  std::optional<Backend> lost;  // cut: the server process behind it may live on
+  std::optional<Backend> lost;  // broken or cut: the server process behind it may live on
 };
 
 // What a cut met.

@@ -1,7 +1,9 @@
 // Proves that a server process that hangs hangs nobody else: its call ends at our own deadline, the
 // others go on, the server never sees more of us than configured, and when the process is back (or
-// gone) its place is free again.
+// gone) its place is free again. Likewise one whose connection the network broke.
 #include "integration/postgres/bulkhead_fixture.hpp"
+#include "support/tcp_proxy.hpp"
+#include "support/temp_dir.hpp"
 
 namespace order_timeout::postgres {
 namespace {
@@ -106,6 +108,33 @@ TEST_F(HungBackend, LetsOneReconnectWhereAllHang) {
   stopped.clear();
   EXPECT_TRUE(run_until([&] { return bulkhead().counters().lost == 0; }));
   EXPECT_LE(most_backends_during_calls(5), 3);
+}
+
+class BrokenConnection : public HungBackend {
+ protected:
+  BrokenConnection() {
+    config_.url =
+        "postgresql:///" + database_ + "?host=" + folder_.path().string() + "&user=postgres";
+  }
+
+  testing::TempDir folder_;
+  test::TcpProxy proxy_{
+      {.listen = {.path = folder_.path().string() + "/.s.PGSQL.5432"},
+       .target = {.path = server_.socket_dir() + "/.s.PGSQL." + std::to_string(server_.port())}}};
+};
+
+TEST_F(BrokenConnection, CountsAgainstTheBoundWhileItsServerProcessWorksOn) {
+  ASSERT_TRUE(await(ask(Use::closing, "SELECT 1")));
+  proxy_.cut_when_client_sends("works on", test::LastBytes::forwarded);
+  const Result<std::string> broken =
+      await(ask(Use::closing, "SELECT 'works on' FROM pg_sleep(1.5)"));
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().kind, FailureKind::unavailable);
+  EXPECT_EQ(bulkhead().counters().lost, 1);
+  EXPECT_LE(most_backends_during_calls(10), 3);
+  EXPECT_EQ(bulkhead().counters().lost, 1) << "the server process ended too soon";
+  EXPECT_TRUE(run_until([&] { return bulkhead().counters().lost == 0; }));
+  EXPECT_LE(most_backends_during_calls(10), 3);
 }
 
 }  // namespace

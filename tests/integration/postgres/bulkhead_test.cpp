@@ -117,6 +117,8 @@ TEST_F(BulkheadTest, SaysUnavailableWhereAReadLostItsConnection) {
   ASSERT_FALSE(lost);
   EXPECT_EQ(lost.error().kind, FailureKind::unavailable);
   EXPECT_EQ(await(ask(Use::closing, "SELECT 'again'")).value(), "again");
+  EXPECT_TRUE(run_until([&] { return bulkhead().counters().lost == 0; }));
+  EXPECT_EQ(await(ask(Use::closing, "SELECT 'anew'")).value(), "anew");
   EXPECT_EQ(bulkhead().counters().reconnects, 1);
 }
 
