@@ -80,6 +80,11 @@ void LogWriter::hand_over(Queue& queue, std::string_view line) {
     ++lost_;
     return;
   }
+  put(queue, line);
+}
+
+// Under the lock.
+void LogWriter::put(Queue& queue, std::string_view line) {
   const bool was_empty = queue.waiting.empty();
   queue.waiting += line;
   queue.handed_over += line.size();
@@ -209,13 +214,14 @@ void LogWriter::settle(Queue& queue, std::size_t written) {
   }
 }
 
+// Put there with or without room: a count that was lost itself would never be said.
 void LogWriter::say_lost(Queue& queue, std::uint64_t lost) {
   const Entry entry{.at = wall_clock(),
                     .level = Level::warn,
                     .component = "log",
                     .message = "lines lost",
                     .fields = {{"count", lost}}};
-  hand_over(queue, format_line(entry, options_.format));
+  put(queue, format_line(entry, options_.format));
 }
 
 // The end, with a file that cannot be written.

@@ -64,6 +64,7 @@ class LogWriter {
   static bool is_finished(const Queue& queue);
   static bool has_room(const Queue& queue, std::size_t bytes);
   void hand_over(Queue& queue, std::string_view line);
+  void put(Queue& queue, std::string_view line);
   void run();
   void take_folded();
   void write_out(std::unique_lock<std::mutex>& lock, Queue& queue);
