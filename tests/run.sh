@@ -23,10 +23,11 @@ source "$root/docker/packages.sh"
 
 work=$(mktemp -d /tmp/order-timeout-tests.XXXXXX)
 chmod 711 "$work"  # PostgreSQL runs as another user when we are root
-beside_pid=
-# What runs beside us is in a group of its own: it goes when we go, however that is.
+beside_pids=()
+# What runs beside us is in groups of their own: they go when we go, however that is.
 finish() {
-  if [[ -n $beside_pid ]]; then kill -TERM -- "-$beside_pid" 2>/dev/null || true; fi
+  local pid
+  for pid in "${beside_pids[@]}"; do kill -TERM -- "-$pid" 2>/dev/null || true; done
   rm -rf "$work"
 }
 trap finish EXIT
@@ -76,11 +77,12 @@ count() {
 # However many failures a case has, it is one case.
 cases_in_one_line() { tr '\n' ' ' <"$1" | sed 's/<testcase /\n<testcase /g'; }
 
-# Runs one test program; its output, report and exit code go to files.
+# Runs one test program, or share $4 of $5 of it; its output, report and exit code go to the folder $3.
 run_program() {
   local preset=$1 name=$2 reports=$3 status=0
-  (cd "$root" && GTEST_OUTPUT="xml:$reports/" ctest --preset "$preset" -R "^$name\$") \
-    >"$reports/$name.log" 2>&1 || status=$?
+  mkdir -p "$reports"
+  (cd "$root" && GTEST_OUTPUT="xml:$reports/" GTEST_SHARD_INDEX=${4:-0} GTEST_TOTAL_SHARDS=${5:-1} \
+    ctest --preset "$preset" -R "^$name\$") >"$reports/$name.log" 2>&1 || status=$?
   echo "$status" >"$reports/$name.status"
 }
 
@@ -91,31 +93,25 @@ report_program() {
   count "$preset $name" "$reports/$name.xml" "$status"
 }
 
-# All test programs of a preset but those named. The daemon's mostly wait: they run beside the others.
+# All test programs of a preset but those named. The daemon's mostly wait: they run in two halves beside the others.
 run_programs() {
-  local preset=$1 excluded=$2 names name reports="$work/reports-$1" beside=integration_daemon
-  mkdir "$reports"
+  local preset=$1 excluded=$2 names name half reports="$work/reports-$1" beside=integration_daemon
   mapfile -t names < <(cd "$root" && ctest --preset "$preset" -N | sed -n 's/^ *Test *#[0-9]*: //p' |
-    grep -vxE "$excluded" | sort -t_ -k1,1r)
+    grep -vxE "$excluded|$beside" | sort -t_ -k1,1r)
   if ((${#names[@]} == 0)); then fail "$preset: no test programs"; fi
-  for name in "${names[@]}"; do
-    if [[ $name == "$beside" ]]; then
-      set -m
-      run_program "$preset" "$name" "$reports" &
-      beside_pid=$!
-      set +m
-    fi
+  set -m
+  for half in 0 1; do
+    run_program "$preset" "$beside" "$reports-$half" "$half" 2 &
+    beside_pids+=($!)
   done
+  set +m
   for name in "${names[@]}"; do
-    if [[ $name == "$beside" ]]; then continue; fi
     run_program "$preset" "$name" "$reports"
     report_program "$preset" "$name" "$reports"
   done
-  if [[ -n $beside_pid ]]; then
-    wait "$beside_pid" || true
-    beside_pid=
-    report_program "$preset" "$beside" "$reports"
-  fi
+  wait "${beside_pids[@]}" || true
+  beside_pids=()
+  for half in 0 1; do report_program "$preset" "$beside" "$reports-$half"; done
 }
 
 build() {
