@@ -49,7 +49,7 @@ Violations broken_in_texts(Rule rule, const std::vector<std::string>& folders,
 TEST(HouseRules, TheTreeIsRead) { EXPECT_THAT(tree(), SizeIs(::testing::Gt(50U))); }
 
 TEST(HouseRules, ArrowsBetweenLayersPointDown) {
-  EXPECT_THAT(broken(include_direction, {"include/", "src/"}), IsEmpty());
+  EXPECT_THAT(broken(include_direction, {"include/", "src/"}, {"src/asio.cpp"}), IsEmpty());
 }
 
 TEST(HouseRules, TheCoreReadsNoClockAndNoEnvironmentAndStartsNoThread) {
