@@ -68,11 +68,11 @@ TEST_F(HungBackend, CountsAgainstTheBoundUntilItHasEnded) {
     const StoppedBackend stopped(backend_of(Use::closing));
     ASSERT_FALSE(await(ask(Use::closing, "SELECT 1", kDeadline)));
     EXPECT_EQ(bulkhead().counters().lost, 1);
-    EXPECT_LE(most_backends_during_calls(10), 3);
+    EXPECT_LE(most_backends_during_calls(3), 3);
     EXPECT_EQ(bulkhead().counters().lost, 1);
   }
   EXPECT_TRUE(run_until([&] { return bulkhead().counters().lost == 0; }));
-  EXPECT_LE(most_backends_during_calls(10), 3);
+  EXPECT_LE(most_backends_during_calls(3), 3);
   EXPECT_EQ(bulkhead().counters().open, 3);
 }
 
@@ -112,7 +112,9 @@ TEST_F(HungBackend, LetsOneReconnectWhereAllHang) {
 
 class BrokenConnection : public HungBackend {
  protected:
+  // Four, so that one rests and the sink still has one that nobody has reserved.
   BrokenConnection() {
+    config_.connections = 4;
     config_.url =
         "postgresql:///" + database_ + "?host=" + folder_.path().string() + "&user=postgres";
   }
@@ -126,15 +128,14 @@ class BrokenConnection : public HungBackend {
 TEST_F(BrokenConnection, CountsAgainstTheBoundWhileItsServerProcessWorksOn) {
   ASSERT_TRUE(await(ask(Use::closing, "SELECT 1")));
   proxy_.cut_when_client_sends("works on", test::LastBytes::forwarded);
-  const Result<std::string> broken =
-      await(ask(Use::closing, "SELECT 'works on' FROM pg_sleep(1.5)"));
+  const Result<std::string> broken = await(ask(Use::closing, "SELECT 'works on' FROM pg_sleep(3)"));
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().kind, FailureKind::unavailable);
   EXPECT_EQ(bulkhead().counters().lost, 1);
-  EXPECT_LE(most_backends_during_calls(10), 3);
+  EXPECT_LE(most_backends_during_calls(3), 4);
   EXPECT_EQ(bulkhead().counters().lost, 1) << "the server process ended too soon";
   EXPECT_TRUE(run_until([&] { return bulkhead().counters().lost == 0; }));
-  EXPECT_LE(most_backends_during_calls(10), 3);
+  EXPECT_LE(most_backends_during_calls(3), 4);
 }
 
 }  // namespace
