@@ -1,5 +1,5 @@
 -- Marks the reminders of these orders as done, up to the last one that was read: a newer one stays.
--- $1 order numbers, $2 the last id read for each. Index: timeout_task_pending.
+-- $1 order numbers, $2 the last id read for each. Index: timeout_task_newest.
 update order_timeout.timeout_task t
    set status = 'DONE'
   from unnest($1::text[], $2::bigint[]) as f (order_no, last_id)

@@ -105,16 +105,22 @@ boost::asio::awaitable<void> DiscoveryService::take_timeout_tasks() {
   if (!tasks || tasks->empty()) co_return;  // discover() reports a database that is down
   const Duration longest = c_.config.redis ? c_.config.redis->max_extension : kDefaultExtension;
   std::vector<std::string> done;
+  std::int64_t nameless = 0;
   for (const TimeoutTask& task : *tasks) {
     if (task.found && task.pending) {
       const Instant until = close_not_before(task.order.due, task.due_at, longest);
       if (until > task.order.due) c_.engine.delay(task.order.id, until);
       c_.engine.track(task.order);
-    } else if (task.found) {
+    } else if (task.found || task.stale) {
       done.push_back(task.order_no);
+      if (!task.found) ++nameless;
     }
   }
   c_.due.ring();
+  if (nameless > 0) {
+    c_.log.warn("discovery", "timeout tasks a day old name no order: set to DONE",
+                {{"count", nameless}});
+  }
   if (done.empty()) co_return;
   Result<Done> finished = co_await c_.orders.finish_timeout_tasks(std::move(done));
   if (!finished)

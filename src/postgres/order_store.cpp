@@ -118,33 +118,38 @@ Awaitable<std::map<OrderId, NamedOrder>> OrderStore::names_of(std::vector<OrderI
 }
 
 Awaitable<std::vector<TimeoutTask>> OrderStore::timeout_tasks() {
-  return keep_last_ids(
-      bulkhead_.run(Use::discovery, bulkhead_.deadline_for(2), &read_timeout_tasks));
+  auto work = [after = tasks_after_](Connection& connection) {
+    return read_timeout_tasks(connection, after);
+  };
+  return keep_last_ids(bulkhead_.run(Use::discovery, bulkhead_.deadline_for(2), std::move(work)));
 }
 
 Awaitable<std::vector<TimeoutTask>> OrderStore::keep_last_ids(Awaitable<TasksRead> reading) {
   auto read = co_await std::move(reading);
   if (!read) co_return read.error();
   last_ids_ = std::move(read->last_ids);
+  tasks_after_ = read->after;
   co_return std::move(read->tasks);
 }
 
-OrderStore::TasksRead OrderStore::read_timeout_tasks(Connection& connection) {
-  const Params limit{std::to_string(kTasksMax)};
-  const Rows rows = connection.read(embedded_sql("queries/pending_timeout_tasks.sql"), limit);
+OrderStore::TasksRead OrderStore::read_timeout_tasks(Connection& connection, std::int64_t after) {
+  const Params page{std::to_string(after), std::to_string(kTasksMax)};
+  const Rows rows = connection.read(embedded_sql("queries/pending_timeout_tasks.sql"), page);
   TasksRead read;
-  std::map<std::string, Instant> due;
+  std::map<std::string, TimeoutTask> by_order_no;
   for (int row = 0; row < rows.size(); ++row) {
-    const std::string order_no = rows.text(row, 1);
-    read.last_ids[order_no] = rows.integer(row, 0);
-    due[order_no] = instant_from_ms(rows.integer(row, 2));
+    TimeoutTask task;
+    task.order_no = rows.text(row, 1);
+    task.due_at = instant_from_ms(rows.integer(row, 2));
+    task.stale = rows.flag(row, 3);
+    read.last_ids[task.order_no] = rows.integer(row, 0);
+    by_order_no.insert_or_assign(task.order_no, task);
   }
+  if (rows.size() == kTasksMax) read.after = rows.integer(rows.size() - 1, 0);
   std::vector<std::string> some;
   const auto resolve_some = [&] {
     for (auto& named : resolve_members(connection, some, ReminderMember::order_no)) {
-      TimeoutTask task;
-      task.due_at = due.at(named.member);
-      task.order_no = std::move(named.member);
+      TimeoutTask task = by_order_no.at(named.member);
       task.found = named.found;
       task.pending = named.pending;
       task.order = named.order;

@@ -37,6 +37,9 @@ TEST_F(FindingOrders, TimeoutTasksNameOrdersAndDelayThem) {
   daemon.start();
   ASSERT_TRUE(daemon.await_ready());
   ASSERT_TRUE(await_nightly());
+  shop_.exec(
+      "insert into order_timeout.timeout_task (order_no, due_at, created_at)"
+      " values ('nobody', now() - interval '1 day', now() - interval '25 hours')");
   // Older than discovery looks back: nobody finds it unasked.
   const auto asked = place_order("now() - interval '1 day'");
   const auto unasked = place_order("now() - interval '1 day'");
@@ -54,6 +57,7 @@ TEST_F(FindingOrders, TimeoutTasksNameOrdersAndDelayThem) {
   expect_none_early("case o.id when " + std::to_string(delayed) +
                     " then o.created_at + interval '3 seconds' else o.created_at end");
   EXPECT_TRUE(await_count("order_timeout.timeout_task where status = 'DONE'", 2));
+  EXPECT_TRUE(await_count("order_timeout.timeout_task", 2)) << "the one that names nobody stays";
   EXPECT_EQ(status_of(unasked), "WAIT_PAY")
       << "found by something else, so the test proves nothing";
 }

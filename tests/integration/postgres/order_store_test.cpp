@@ -161,6 +161,35 @@ TEST_F(OrderStoreTest, ReadsTheNewestTimeoutTaskOfEachOrder) {
   EXPECT_FALSE(tasks[1].found);
 }
 
+TEST_F(OrderStoreTest, ReadsTimeoutTasksBehindAnyNumberThatNameNoOrder) {
+  place(1, 10);
+  shop_.exec(
+      "INSERT INTO order_timeout.timeout_task (order_no, due_at)"
+      " SELECT 'none' || n, now() FROM generate_series(1, 10000) n");
+  task("N1");
+  EXPECT_EQ(await(orders_.timeout_tasks()).value().size(), 10'000U);
+  const auto second = await(orders_.timeout_tasks()).value();
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_EQ(second[0].order.id, 1);
+  EXPECT_EQ(await(orders_.timeout_tasks()).value().size(), 10'000U) << "it begins again";
+}
+
+TEST_F(OrderStoreTest, TellsATimeoutTaskWhoseOrderWillNotCome) {
+  task("old");
+  task("later", "now() + interval '1 hour'");
+  task("new");
+  shop_.exec(
+      "UPDATE order_timeout.timeout_task SET created_at = now() - interval '25 hours',"
+      " due_at = least(due_at, now() - interval '24 hours') WHERE order_no = 'old'");
+  shop_.exec(
+      "UPDATE order_timeout.timeout_task SET created_at = now() - interval '25 hours'"
+      " WHERE order_no = 'later'");
+  std::map<std::string, bool> stale;
+  const auto tasks = await(orders_.timeout_tasks()).value();
+  for (const auto& read : tasks) stale[read.order_no] = read.stale;
+  EXPECT_EQ(stale, (std::map<std::string, bool>{{"later", false}, {"new", false}, {"old", true}}));
+}
+
 TEST_F(OrderStoreTest, FinishesOnlyTheTimeoutTasksThatWereRead) {
   task("N1");
   task("N2");
