@@ -5,10 +5,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kReminderInterval = std::chrono::seconds(60);
+constexpr auto kLately = std::chrono::milliseconds(1'500);
 constexpr auto kReadOnly = "25006";  // SQLSTATE: read_only_sql_transaction
 
 std::int64_t ms_since(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
+}
+
+bool got_no_answer(const Failure& failure) {
+  return failure.kind == FailureKind::timed_out || failure.kind == FailureKind::unknown ||
+         failure.kind == FailureKind::overloaded;
 }
 
 }  // namespace
@@ -16,6 +22,7 @@ std::int64_t ms_since(Clock::time_point start) {
 void Components::up(const std::string& name) {
   const auto [found, is_new] = states_.try_emplace(name);
   State& state = found->second;
+  state.answered = Clock::now();
   if (state.up) return;
   if (is_new) {
     log_.info(name, "up");
@@ -38,15 +45,19 @@ void Components::down(const std::string& name, const Failure& failure,
                       const std::string& consequence) {
   const auto [found, is_new] = states_.try_emplace(name);
   State& state = found->second;
+  telemetry::Fields fields{{"kind", std::string(to_string(failure.kind))},
+                           {"cause", failure.detail},
+                           {"consequence", consequence}};
+  if (state.up && got_no_answer(failure) && Clock::now() - state.answered < kLately) {
+    log_.warn(name, "a call got no answer while others do", std::move(fields));
+    return;
+  }
   const bool changed = is_new || state.up;
   state.refuses_writes = failure.sqlstate == kReadOnly;
   if (!changed && Clock::now() - state.last_line < kReminderInterval) return;
   if (changed) state.since = Clock::now();
   state.up = false;
   state.last_line = Clock::now();
-  telemetry::Fields fields{{"kind", std::string(to_string(failure.kind))},
-                           {"cause", failure.detail},
-                           {"consequence", consequence}};
   if (changed) {
     log_.change(name, "down", std::move(fields));
   } else {

@@ -19,7 +19,8 @@ class Components {
   void up(const std::string& name);
   // A read was answered. After a refusal of writes that proves nothing: only up() ends it.
   void reads(const std::string& name);
-  // `consequence` tells the operator what goes on without it.
+  // `consequence` tells the operator what goes on without it. A call that only got no answer says
+  // little while others get theirs: it is a warning then, and the component stays up.
   void down(const std::string& name, const Failure& failure, const std::string& consequence);
 
   // Whether it answered when last asked; a component nobody has asked yet counts as down.
@@ -31,6 +32,7 @@ class Components {
     bool up = false;
     bool refuses_writes = false;
     std::chrono::steady_clock::time_point since;
+    std::chrono::steady_clock::time_point answered;
     std::chrono::steady_clock::time_point last_line;
   };
 

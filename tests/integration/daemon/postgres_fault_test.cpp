@@ -164,6 +164,8 @@ TEST_F(FrozenBackend, HoldsUpOnlyItsOwnOrdersUntilItGoesOn) {
   freeze();
   keep_ordering(10s);
   EXPECT_GT(own_open(), 0) << "nothing was locked";
+  EXPECT_TRUE(daemon_.await_log("a call got no answer while others do"));
+  EXPECT_EQ(downs(), 0) << "one process is not the server";
   const std::string thawed = database_time();
   ASSERT_EQ(kill(frozen_, SIGCONT), 0);
   keep_ordering(2s);
