@@ -1,19 +1,12 @@
 -- A page of all pending orders with those marked that are past their deadline and grace (nightly sweep). Left out are
--- orders that would only be answered as before: held, waiting for a review, shadowed, in quarantine.
+-- orders that are set aside (timed_order).
 -- $1 and $2 created_at (in the column's own text) and id of the last order read, $3 page size.
 -- Rows: id, due in milliseconds, version, created_at as text, wanted, too old.
 -- Index: the shop's on created_at where pending; $1 takes the column's type from the comparison.
 select p.id, order_timeout.epoch_ms(p.close_deadline), p.version, to_json(p.created_raw) #>> '{}',
-       p.listed and p.due and not p.too_old
-         and not exists (select from order_timeout.hold h where h.order_id = p.id)
-         and not exists (select from order_timeout.quarantine q
-                          where q.order_id = p.id and q.next_attempt_at > now())
-         and not (p.action = 'review' and exists (
-                    select from order_timeout.review r where r.order_id = p.id and r.decision <> 'APPROVED'))
-         and not (p.action = 'shadow' and exists (
-                    select from order_timeout.shadow_decision s where s.order_id = p.id)),
+       p.listed and p.due and not p.too_old and not p.set_aside,
        p.listed and p.too_old
-  from (select o.id, o.close_deadline, o.version, o.created_raw, o.action,
+  from (select o.id, o.close_deadline, o.version, o.created_raw, o.set_aside,
                o.action is not null and o.action <> 'ignore' as listed,
                coalesce(o.close_deadline <= now(), false) as due,
                coalesce(now() > o.close_deadline + o.max_age, false) as too_old

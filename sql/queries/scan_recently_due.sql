@@ -1,6 +1,5 @@
 -- A page of the pending orders that became due since an instant (catch-up): by timeout, by their own deadline, by an
--- override. Left out are orders that would only be answered as before: held, waiting for a review, shadowed, in
--- quarantine.
+-- override. Left out are orders that are set aside (timed_order).
 -- $1 the instant in milliseconds since the epoch, $2 and $3 created_at (in the column's own text) and id of the last
 -- order read, $4 page size. Rows: id, due in milliseconds, version, created_at as text, wanted, too old.
 -- Index: the shop's on created_at where pending (no order is due earlier than the shortest timeout after its creation
@@ -34,13 +33,7 @@ with bound as materialized (
 )
 select p.id, order_timeout.epoch_ms(p.close_deadline), p.version, to_json(p.created_raw) #>> '{}',
        p.action <> 'ignore' and not coalesce(now() > p.close_deadline + p.max_age, false)
-         and not exists (select from order_timeout.hold h where h.order_id = p.id)
-         and not exists (select from order_timeout.quarantine q
-                          where q.order_id = p.id and q.next_attempt_at > now())
-         and not (p.action = 'review' and exists (
-                    select from order_timeout.review r where r.order_id = p.id and r.decision <> 'APPROVED'))
-         and not (p.action = 'shadow' and exists (
-                    select from order_timeout.shadow_decision s where s.order_id = p.id)),
+         and not p.set_aside,
        p.action <> 'ignore' and coalesce(now() > p.close_deadline + p.max_age, false)
   from candidate c join order_timeout.timed_order p on p.id = c.id
  order by p.created_raw, p.id
