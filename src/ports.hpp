@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,7 @@ struct TimeoutTask {
   Instant due_at{};
   bool found = false;
   bool pending = false;
+  bool stale = false;  // so old that an order that is not found will not come any more
   TrackedOrder order;
 };
 
@@ -154,6 +156,8 @@ struct OrderOverview {
   // Past deadline and grace and not closed, for whatever reason but max_age.
   std::int64_t overdue = 0;
   double oldest_overdue_seconds = 0;
+  std::int64_t not_listed = 0;  // no rule says anything about their business line
+  std::set<std::string> paused;  // the scopes in force
 };
 
 // Is the database the one that our objects were made for?

@@ -39,7 +39,8 @@ Result<json::object> read_database(const Invocation& invocation) {
   json::object document{
       {"pending", orders->integer(0, 0)},     {"held", orders->integer(0, 1)},
       {"quarantined", orders->integer(0, 2)}, {"too_old", orders->integer(0, 3)},
-      {"overdue", orders->integer(0, 4)},     {"oldest_overdue_seconds", orders->real(0, 5)}};
+      {"overdue", orders->integer(0, 4)},     {"oldest_overdue_seconds", orders->real(0, 5)},
+      {"not_listed", orders->integer(0, 6)}};
   json::array outbox;
   for (int row = 0; row < events->size(); ++row) {
     outbox.push_back(json::object{{"event_type", events->text(row, 0)},

@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 constexpr auto kClockInterval = 2s;
 constexpr auto kStatusInterval = 10s;
 constexpr int kStatusPerStatsLine = 6;  // one line a minute
+constexpr int kOverviewRest = 20;       // times as long as the last count took
 constexpr auto kWatchdogWithoutManager = 10s;
 
 }  // namespace
@@ -70,9 +71,7 @@ boost::asio::awaitable<void> StatusService::write_figures() {
 }
 
 boost::asio::awaitable<void> StatusService::refresh() {
-  Result<OrderOverview> orders = co_await c_.control.overview();
-  if (orders) c_.figures.orders = *orders;
-  if (!orders) c_.log.warn("status", "figures are not fresh", {{"cause", orders.error().detail}});
+  if (LoopClock::monotonic() >= next_overview_) co_await refresh_orders();
   Result<OutboxOverview> outbox = co_await c_.outbox.overview();
   if (outbox) c_.figures.outbox = std::move(*outbox);
   Result<MappingState> mapping = co_await c_.control.mapping_state();
@@ -86,10 +85,31 @@ boost::asio::awaitable<void> StatusService::refresh() {
     c_.due.ring();
   }
   c_.figures.mapping_fits = mapping->fits;
-  c_.metrics.set_paused("all", !mapping->fits || c_.engine.broken());
+}
+
+// What people paused, and all of it while closing rests for a reason of our own.
+void StatusService::set_paused() {
+  std::set<std::string> paused = c_.figures.orders.paused;
+  if (!c_.figures.mapping_fits || c_.engine.broken()) paused.insert("all");
+  for (const std::string& scope : paused_) {
+    if (!paused.contains(scope)) c_.metrics.set_paused(scope, false);
+  }
+  for (const std::string& scope : paused) c_.metrics.set_paused(scope, true);
+  paused_ = std::move(paused);
+}
+
+// Counts all pending orders: of a large shop less often than every time.
+boost::asio::awaitable<void> StatusService::refresh_orders() {
+  const auto began = LoopClock::monotonic();
+  Result<OrderOverview> orders = co_await c_.control.overview();
+  const auto ended = LoopClock::monotonic();
+  next_overview_ = ended + kOverviewRest * (ended - began);
+  if (orders) c_.figures.orders = *orders;
+  if (!orders) c_.log.warn("status", "figures are not fresh", {{"cause", orders.error().detail}});
 }
 
 void StatusService::set_gauges() {
+  set_paused();
   c_.metrics.set_pending(static_cast<std::int64_t>(c_.engine.pending()));
   c_.metrics.set_overdue(c_.figures.orders.overdue, c_.figures.orders.oldest_overdue_seconds);
   c_.metrics.set_outbox(c_.figures.outbox.counts);
@@ -116,6 +136,7 @@ std::string StatusService::status_json() const {
   status["held"] = c_.figures.orders.held;
   status["quarantined"] = c_.figures.orders.quarantined;
   status["too_old"] = c_.figures.orders.too_old;
+  status["not_listed"] = c_.figures.orders.not_listed;
   json::array outbox;
   for (const EventCount& count : c_.figures.outbox.counts) {
     outbox.push_back(json::object{
@@ -126,7 +147,8 @@ std::string StatusService::status_json() const {
   json::object components;
   for (const auto& [name, up] : c_.components.states()) components[name] = up ? "up" : "down";
   status["components"] = std::move(components);
-  status["closing"] = !c_.figures.mapping_fits || c_.engine.broken() ? "paused" : "running";
+  status["closing"] = paused_.contains("all") ? "paused" : "running";
+  status["paused"] = json::array(paused_.begin(), paused_.end());
   status["rules_revision"] = c_.figures.revision;
   status["clock_skew_ms"] = c_.clock.skew().count();
   status["unknown_reminders"] = c_.figures.unknown_reminders;

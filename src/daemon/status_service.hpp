@@ -4,6 +4,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <functional>
+#include <set>
 #include <string>
 
 #include "daemon/context.hpp"
@@ -32,13 +33,17 @@ class StatusService {
 
  private:
   boost::asio::awaitable<void> refresh();
+  boost::asio::awaitable<void> refresh_orders();
   std::string status_json() const;
   void write_stats_line();
   void set_gauges();
+  void set_paused();
 
   Context& c_;
   std::function<ConnectionFigures()> connections_;
   std::int64_t closed_at_last_line_ = 0;
+  Monotonic next_overview_{};
+  std::set<std::string> paused_{"all"};  // scopes that the metric shows; the first look corrects it
 };
 
 }  // namespace order_timeout::daemon

@@ -148,6 +148,7 @@ boost::asio::awaitable<void> SweepService::audit_manual_closes() {
         runs.insert(close.run_id);
         if (close.order_id == 0) continue;
         c_.audit.closed_by_hand(close);
+        c_.metrics.closed_by_hand(close.business_line);
         c_.figures.closed_by_source.at(static_cast<std::size_t>(Source::manual)) += 1;
       }
       c_.events.ring();

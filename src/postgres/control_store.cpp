@@ -84,6 +84,9 @@ OrderOverview count_orders(Connection& connection) {
   overview.too_old = rows.integer(0, 3);
   overview.overdue = rows.integer(0, 4);
   overview.oldest_overdue_seconds = rows.real(0, 5);
+  overview.not_listed = rows.integer(0, 6);
+  const Rows scopes = connection.read(embedded_sql("queries/paused_scopes.sql"));
+  for (int row = 0; row < scopes.size(); ++row) overview.paused.insert(scopes.text(row, 0));
   return overview;
 }
 
@@ -161,7 +164,7 @@ Awaitable<std::optional<Instant>> ControlStore::last_nightly() {
 }
 
 Awaitable<OrderOverview> ControlStore::overview() {
-  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), &count_orders);
+  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(2), &count_orders);
 }
 
 Awaitable<std::vector<ManualClose>> ControlStore::manual_closes() {

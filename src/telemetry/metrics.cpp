@@ -214,6 +214,14 @@ void Metrics::decided(CloseOutcome outcome, std::string_view business_line, Sour
   lateness_.record(late_ms);
 }
 
+// Not in the lateness: a person decides when.
+void Metrics::closed_by_hand(std::string_view business_line) {
+  families_->closed
+      .Add({{"business_line", families_->lines.of(business_line)},
+            {"source", std::string{to_string(Source::manual)}}})
+      .Increment();
+}
+
 void Metrics::close_batch(double seconds) { families_->batch.Observe(seconds); }
 
 void Metrics::released(double due_to_released_seconds) {

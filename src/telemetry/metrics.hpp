@@ -43,6 +43,7 @@ class Metrics {
   void decided(CloseOutcome outcome, std::string_view business_line, Source source, Duration late) {
     decided(outcome, business_line, source, std::int64_t{late.count()});
   }
+  void closed_by_hand(std::string_view business_line);
   void close_batch(double seconds);
 
   // An event delivered; seconds from the order's due instant.

@@ -1,10 +1,13 @@
 // Proves the operator's last resort: `close` with the daemon down takes what is asked for and
 // nothing else, refuses what must not be closed, says so by its exit code, and leaves its record.
+#include <sstream>
+
 #include "ctl_fixture.hpp"
 
 namespace order_timeout::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -46,9 +49,41 @@ TEST_F(ClosingByHand, ByOrderNumberWithItsRecordAndOneEvent) {
       1);
   expect_closed_once();
   expect_one_event();
-  daemon_.start();  // the events wait for the daemon
+  daemon_.start();  // the events wait for the daemon, and so does the audit log
   EXPECT_TRUE(await_released(5));
+  ASSERT_TRUE(daemon_.await_audit("order_no=" + order_no(placed.last)));
   expect_books_balance();
+}
+
+TEST_F(ClosingByHand, IsInTheAuditLogOnceAlsoWithTheDaemonDown) {
+  const PlacedOrders placed = place_orders(2, "default", kHourAgo);
+  ASSERT_EQ(operate({"close", "--order-no", order_no(placed.first), order_no(placed.last),
+                     "--reason", "it's broken"})
+                .exit_code,
+            0);
+  daemon_.setup().extra.clear();  // with the line that names the port of /metrics
+  for (int start = 0; start < 2; ++start) {
+    daemon_.start();
+    ASSERT_TRUE(daemon_.await_ready());
+    EXPECT_TRUE(
+        await_count("order_timeout.sweep_run where kind = 'MANUAL' and audited_at is null", 0));
+    if (start == 0) {
+      EXPECT_THAT(daemon_.http_get("/metrics").body,
+                  HasSubstr("closed_total{business_line=\"default\",source=\"manual\"} 2"));
+    }
+    ASSERT_EQ(daemon_.terminate(), 0);
+  }
+  std::vector<std::string> by_hand;
+  std::istringstream audit(daemon_.audit_text());
+  for (std::string line; std::getline(audit, line);) {
+    if (line.find("source=manual") != std::string::npos) by_hand.push_back(line);
+  }
+  ASSERT_EQ(by_hand.size(), 2U);
+  for (const std::string& line : by_hand) {
+    EXPECT_THAT(
+        line, AllOf(HasSubstr("order_no=SO"), HasSubstr("business_line=default"), HasSubstr("by="),
+                    HasSubstr("reason=\"it's broken\""), HasSubstr("host="), HasSubstr("at=")));
+  }
 }
 
 TEST_F(ClosingByHand, ByUserLineTimeAndLimit) {

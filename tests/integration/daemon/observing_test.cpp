@@ -46,6 +46,11 @@ TEST_F(Observing, MetricsTellOfPendingClosedAndReleasedOrders) {
         "wheel_bytes"}) {
     EXPECT_THAT(metrics.body, HasSubstr("order_timeout_" + std::string(name)));
   }
+  shop_.exec(
+      "insert into order_timeout.pause (scope, \"by\", reason) values ('line:default', 'me', 'r')");
+  EXPECT_TRUE(scraped("order_timeout_paused{scope=\"line:default\"} 1"));
+  shop_.exec("delete from order_timeout.pause");
+  EXPECT_TRUE(scraped("order_timeout_paused{scope=\"line:default\"} 0"));
   EXPECT_EQ(daemon.http_get("/healthz").status, 200);
   EXPECT_EQ(daemon.http_get("/readyz").status, 200);
   EXPECT_EQ(daemon.http_get("/orders").status, 404);

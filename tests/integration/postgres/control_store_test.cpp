@@ -110,6 +110,29 @@ TEST_F(Control, CountsOrdersThatWait) {
   EXPECT_EQ(overview.too_old, 1);
   EXPECT_EQ(overview.overdue, 2);
   EXPECT_NEAR(overview.oldest_overdue_seconds, 130, 5);
+  EXPECT_EQ(overview.not_listed, 0);
+}
+
+TEST_F(Control, CountsOrdersOfLinesThatAreNotListed) {
+  place(1, 100);
+  place(2, 100);
+  shop_.exec("UPDATE t_order SET biz_line = 'unheard of' WHERE id = 2");
+  shop_.exec(
+      "UPDATE order_timeout.rule SET business_line = 'shop' WHERE business_line = 'default'");
+  const OrderOverview overview = await(control_.overview()).value();
+  EXPECT_EQ(overview.pending, 2);
+  EXPECT_EQ(overview.not_listed, 1);
+  EXPECT_EQ(overview.overdue, 1);
+}
+
+TEST_F(Control, NamesThePausesInForce) {
+  EXPECT_TRUE(await(control_.overview()).value().paused.empty());
+  shop_.exec(
+      "INSERT INTO order_timeout.pause (scope, until, \"by\", reason) VALUES"
+      " ('all', now() - interval '1 second', 'me', 'over'), ('line:shop', NULL, 'me', 'r'),"
+      " ('event:release_stock', now() + interval '1 hour', 'me', 'r')");
+  EXPECT_EQ(await(control_.overview()).value().paused,
+            (std::set<std::string>{"event:release_stock", "line:shop"}));
 }
 
 }  // namespace
