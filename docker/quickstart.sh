@@ -173,8 +173,9 @@ redis:
 events:
   release_stock: {sink: http, url: "http://$stock_address/stock/release"}
 
-admin: {listen: "127.0.0.1:0"}
+admin: {listen: "127.0.0.1:0", socket: $work/control.sock}
 log: {directory: $work/log}
+snapshot: $work/last-good.yaml
 YAML
 }
 

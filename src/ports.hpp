@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -138,6 +137,20 @@ struct RuleSet {
   Duration max_age{};
 };
 
+// What rules would do at once: orders that they make due now and the rules in force do not.
+struct DueByRules {
+  std::map<std::string, std::int64_t> orders;  // by the line whose rule it is; lines of 0 left out
+  std::int64_t total = 0;
+};
+
+// What rests: "all", "line:NAME" or "event:NAME".
+struct Pause {
+  std::string scope, by, reason;
+  std::optional<Instant> until;  // nothing: until somebody resumes it
+
+  friend bool operator==(const Pause&, const Pause&) = default;
+};
+
 struct ClockSample {
   Instant database_now{};
 };
@@ -157,7 +170,6 @@ struct OrderOverview {
   std::int64_t overdue = 0;
   double oldest_overdue_seconds = 0;
   std::int64_t not_listed = 0;  // no rule says anything about their business line
-  std::set<std::string> paused;  // the scopes in force
 };
 
 // Is the database the one that our objects were made for?
@@ -182,6 +194,10 @@ class ControlStore {
   virtual ~ControlStore() = default;
   virtual Awaitable<MappingState> mapping_state() = 0;
   virtual Awaitable<std::int64_t> apply_rules(RuleSet rules) = 0;  // the revision now in force
+  virtual Awaitable<DueByRules> due_by_rules(RuleSet rules) = 0;   // changes nothing
+  virtual Awaitable<std::vector<Pause>> pauses() = 0;              // in force now, by scope
+  // A pause of this scope that is there already stays as it is.
+  virtual Awaitable<Done> pause(Pause pause) = 0;
   virtual Awaitable<ClockSample> sample_clock() = 0;
   virtual Awaitable<std::int64_t> begin_sweep(SweepKind kind) = 0;
   virtual Awaitable<Done> finish_sweep(SweepReport report) = 0;

@@ -52,6 +52,9 @@ class CloseEngine {
 
   CloseEngine(const Options& options, Instant now);
 
+  // From the next batch on. What waits and what is in flight stays as it is.
+  void reconfigure(const Options& options);
+
   // Takes an order in, or corrects what is known of it. Orders due never are left to the scans.
   // True where the order was not known before. O(1).
   bool track(const TrackedOrder& order);

@@ -137,17 +137,20 @@ struct Config {
   int close_batch_size = 500;
   int close_max_per_second = 0;  // 0: no limit
   Duration close_max_age{30LL * 86'400'000};
+  std::int64_t max_due_by_reload = 1'000;
   Duration clock_warn{50};
   std::map<std::string, SinkConfig>
       events;  // key, e.g. release_stock; event_type is the key in upper case
   OutboxConfig outbox;
   SweepConfig sweep;
   std::string admin_listen = "127.0.0.1:9478";  // host:port
+  std::string admin_socket = "/run/order-timeoutd/control.sock";
   std::string log_directory = "/var/log/order-timeoutd";
   std::string log_level = "info";  // trace | debug | info | warn | error
   LogFormat log_format = LogFormat::text;
   std::int64_t log_max_size_bytes = 100'000'000;
   int log_keep = 14;
+  std::string snapshot = "/var/lib/order-timeoutd/last-good.yaml";
 
   friend bool operator==(const Config&, const Config&) = default;
 };

@@ -25,6 +25,8 @@ grant update (status, attempts, next_attempt_at, last_error, finished_at, leased
   on order_timeout.outbox to order_timeout_daemon;
 grant update (status), delete on order_timeout.timeout_task to order_timeout_daemon;
 grant insert, update on order_timeout.sweep_run to order_timeout_daemon;
+-- Guards pause, and order-timeoutctl works with the daemon's login.
+grant insert, update, delete on order_timeout.pause to order_timeout_daemon;
 grant execute on function
   order_timeout.close_orders(bigint[], int[]), order_timeout.apply_rules(bigint, jsonb),
   order_timeout.quarantine_order(bigint, text, text), order_timeout.oldest_transaction_start(),
@@ -34,6 +36,7 @@ grant execute on function
 grant select on all tables in schema order_timeout to order_timeout_operator, order_timeout_reader;
 grant insert, delete on order_timeout.hold, order_timeout.pause, order_timeout.quarantine
   to order_timeout_operator;
+grant update on order_timeout.pause to order_timeout_operator;
 grant execute on function
   order_timeout.close_orders_by_hand(bigint[], boolean, text, text), order_timeout.mapping_state(text),
   order_timeout.oldest_transaction_start()

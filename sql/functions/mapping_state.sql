@@ -19,6 +19,30 @@ begin atomic
     from jsonb_each($1) t;
 end;
 
+-- What of a table's columns is not as it was: "column amount of "public"."t_order" was bigint, is text".
+create or replace function order_timeout.column_changes(relation text, was jsonb, is_now jsonb) returns text
+language sql immutable set search_path = pg_catalog, order_timeout, pg_temp
+begin atomic
+  select string_agg('column ' || w.key || ' of ' || $1 || ' was ' || w.value || ', is '
+                    || coalesce($3 ->> w.key, 'gone'), '; ' order by w.key)
+    from jsonb_each_text($2) w
+   where w.value is distinct from $3 ->> w.key;
+end;
+
+-- Likewise of tables beside it: {"table": {"oid": …, "columns": {…}}, …}.
+create or replace function order_timeout.table_changes(was jsonb, is_now jsonb) returns text
+language sql immutable set search_path = pg_catalog, order_timeout, pg_temp
+begin atomic
+  select string_agg(
+           case when $2 -> w.key ->> 'oid' is null then 'the table ' || w.key || ' does not exist'
+                when $2 -> w.key -> 'oid' <> w.value -> 'oid'
+                  then 'the table ' || w.key || ' is not the one the views were made for'
+                else order_timeout.column_changes(w.key, w.value -> 'columns', $2 -> w.key -> 'columns') end,
+           '; ' order by w.key)
+    from jsonb_each($1) w
+   where w.value is distinct from $2 -> w.key;
+end;
+
 -- Were our objects made for this mapping, and are the shop's tables still the ones they were made for?
 create or replace function order_timeout.mapping_state(mapping text)
 returns table (fits boolean, detail text)
@@ -43,9 +67,9 @@ begin
     when to_regclass(made.table_name)::oid <> made.table_oid
       then 'the table ' || made.table_name || ' is not the one the views were made for'
     when types <> made.columns
-      then 'columns of ' || made.table_name || ' changed: were ' || made.columns || ', are ' || types
+      then order_timeout.column_changes(made.table_name, made.columns, types)
     when others <> made.other_tables
-      then 'the tables beside ' || made.table_name || ' changed: were ' || made.other_tables || ', are ' || others
+      then order_timeout.table_changes(made.other_tables, others)
   end || remedy;
   fits := detail is null;
   return next;

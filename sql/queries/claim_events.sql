@@ -1,10 +1,13 @@
 -- Leases events of one type that may be tried now to one claim, for 30 s by the database's clock. The attempt is
 -- counted here, before it is made. A lease that lapsed means that nobody knows what became of the attempt: UNCERTAIN.
 -- $1 event type, $2 limit, $3 the claim's own name. Rows: id, event_key, order_id, order_no, body, created and due in
--- milliseconds, attempt, uncertain. Index: outbox_claimable; a leased row comes after now() in it.
+-- milliseconds, attempt, uncertain; none while the event is paused. Index: outbox_claimable; a leased row comes after
+-- now() in it.
 with candidate as (
   select e.id, e.next_attempt_at from order_timeout.outbox e
    where e.event_type = $1 and e.status in ('PENDING', 'UNCERTAIN') and e.next_attempt_at <= now()
+     and not exists (select from order_timeout.pause p
+                      where p.scope = 'event:' || lower($1) and (p.until is null or p.until > now()))
    order by e.next_attempt_at
    limit $2::int
    for update skip locked

@@ -33,6 +33,12 @@ CloseEngine::CloseEngine(const Options& options, Instant now)
       limiter_(options.max_per_second),
       batch_limit_(options.batch_size) {}
 
+void CloseEngine::reconfigure(const Options& options) {
+  options_ = options;
+  limiter_ = RateLimiter(options.max_per_second);
+  batch_limit_ = options.batch_size;
+}
+
 bool CloseEngine::track(const TrackedOrder& order) {
   if (in_flight_.contains(order.id)) return false;
   if (order.due == kNever) {

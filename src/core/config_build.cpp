@@ -199,6 +199,7 @@ Config build_config(const ConfigReading& reading) {
   config.close_batch_size = close.count("batch_size");
   config.close_max_per_second = close.count("max_per_second");
   config.close_max_age = close.duration("max_age");
+  config.max_due_by_reload = Section{reading, "guard"}.number("max_due_by_reload");
   config.clock_warn = Section{reading, "guard"}.duration("clock_warn");
   for (const auto& [event, headers] : reading.events) {
     config.events[event] = sink_of(reading, event);
@@ -206,6 +207,8 @@ Config build_config(const ConfigReading& reading) {
   config.outbox = outbox_of(Section{reading, "outbox"});
   config.sweep = sweep_of(Section{reading, "sweep"});
   config.admin_listen = Section{reading, "admin"}.text("listen");
+  config.admin_socket = Section{reading, "admin"}.text("socket");
+  config.snapshot = std::get<std::string>(reading.values.at("snapshot").value);
   take_log(config, Section{reading, "log"});
   return config;
 }

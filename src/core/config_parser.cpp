@@ -114,12 +114,55 @@ void check_has_line(const YamlNode& root, std::vector<ConfigError>& errors) {
                             "lists no line; leave it out for the line `default`"));
 }
 
-// In the order of the file; what stands outside it follows.
-void sort_by_place(std::vector<ConfigError>& errors) {
-  std::stable_sort(errors.begin(), errors.end(), [](const ConfigError& a, const ConfigError& b) {
-    return std::make_tuple(a.line == 0, a.line, a.column) <
-           std::make_tuple(b.line == 0, b.line, b.column);
-  });
+// The lines of one file of the include directory join those of the main file.
+void take_lines(YamlNode& root, YamlDocument document, std::vector<ConfigError>& errors) {
+  const Place place = document.root.place;
+  if (document.root.kind == YamlNode::Kind::blank) return;
+  if (document.root.kind != YamlNode::Kind::map) {
+    errors.push_back(error_at(place, "", "not a map of business lines"));
+    return;
+  }
+  if (root.find("business_lines") == nullptr) {
+    root.children.push_back(empty_map("business_lines", place));
+  }
+  YamlNode& lines = *root.find("business_lines");
+  if (lines.kind != YamlNode::Kind::map) return;  // an error of the main file, reported there
+  for (YamlNode& line : document.root.children) {
+    if (const YamlNode* first = lines.find(line.key)) {
+      errors.push_back(error_at(line.key_place, join_path("business_lines", line.key),
+                                "the line stands twice, first in " +
+                                    std::string{first->key_place.source} + ":" +
+                                    std::to_string(first->key_place.line)));
+    } else {
+      lines.children.push_back(std::move(line));
+    }
+  }
+}
+
+void include_lines(YamlNode& root, const ConfigSources& sources, std::vector<ConfigError>& errors) {
+  for (const auto& [name, text] : sources.line_files) {
+    YamlDocument document = parse_yaml(text, Origin::file, name);
+    if (document.errors.empty()) {
+      take_lines(root, std::move(document), errors);
+      continue;
+    }
+    for (ConfigError& error : document.errors) {
+      if (!error.key.empty()) error.key = "business_lines." + error.key;
+      errors.push_back(std::move(error));
+    }
+  }
+}
+
+// In the order of the file; the include directory's files follow, then what stands outside files.
+void sort_by_place(std::vector<ConfigError>& errors, const std::string& file_name) {
+  const auto place = [&](const ConfigError& error) {
+    const bool outside = error.line == 0;
+    return std::make_tuple(outside, !outside && error.source != file_name,
+                           std::string_view{outside ? std::string_view{} : error.source},
+                           error.line, error.column);
+  };
+  std::stable_sort(errors.begin(), errors.end(),
+                   [&](const ConfigError& a, const ConfigError& b) { return place(a) < place(b); });
   if (errors.size() <= kMostErrors) return;
   const std::string more = std::to_string(errors.size() - kMostErrors) + " more errors";
   const std::string source = errors.front().source;
@@ -130,15 +173,18 @@ void sort_by_place(std::vector<ConfigError>& errors) {
 }  // namespace
 
 std::variant<ParsedConfig, std::vector<ConfigError>> parse_config(const ConfigSources& sources) {
-  YamlDocument document = parse_yaml(sources.text, Origin::file, sources.file_name);
+  const Origin origin = sources.is_snapshot ? Origin::snapshot : Origin::file;
+  YamlDocument document = parse_yaml(sources.text, origin, sources.file_name);
   std::vector<ConfigError> errors = std::move(document.errors);
   if (errors.empty() && document.root.kind != YamlNode::Kind::map) {
     errors.push_back(error_at(document.root.place, "", "not a map of keys"));
   }
+  include_lines(document.root, sources, errors);
   if (!errors.empty()) {
-    sort_by_place(errors);
+    sort_by_place(errors, sources.file_name);
     return errors;
   }
+  std::string file_text = yaml_text(document.root);
   add_default_line(document.root);
   apply_environment(document.root, sources, errors);
   apply_sets(document.root, sources, errors);
@@ -148,10 +194,10 @@ std::variant<ParsedConfig, std::vector<ConfigError>> parse_config(const ConfigSo
   std::move(reading.errors.begin(), reading.errors.end(), std::back_inserter(errors));
   std::move(across.begin(), across.end(), std::back_inserter(errors));
   if (!errors.empty()) {
-    sort_by_place(errors);
+    sort_by_place(errors, sources.file_name);
     return errors;
   }
-  return ParsedConfig{build_config(reading), std::move(reading.printed)};
+  return ParsedConfig{build_config(reading), std::move(reading.printed), std::move(file_text)};
 }
 
 }  // namespace order_timeout

@@ -4,14 +4,10 @@
 #include "core/config_path.hpp"
 #include "core/config_reading.hpp"
 #include "core/config_substitution.hpp"
+#include "core/yaml_tree.hpp"
 
 namespace order_timeout {
 namespace {
-
-bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '.' || c == '/' || c == '-';
-}
 
 // Comments and messages end with their line; a key or a file's name may hold anything.
 std::string one_line(std::string text) {
@@ -21,25 +17,6 @@ std::string one_line(std::string text) {
 }
 
 void indent(std::string& text, std::size_t depth) { text.append(2 * depth, ' '); }
-
-std::string yaml_quoted(const std::string& text) {
-  const bool plain = !text.empty() && text[0] != '-' &&
-                     std::all_of(text.begin(), text.end(), is_plain) && text != "null" &&
-                     text != "Null" && text != "NULL";
-  if (plain) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '\n')
-      quoted += "\\n";
-    else if (c == '\t')
-      quoted += "\\t";
-    else if (c == '"' || c == '\\')
-      quoted += std::string{'\\', c};
-    else
-      quoted += c;
-  }
-  return quoted + '"';
-}
 
 }  // namespace
 

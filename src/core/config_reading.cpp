@@ -136,7 +136,8 @@ class Reader {
   // A feature that is not built: its keys are legal at their default, lest someone relies on them.
   void visit_unbuilt(const SchemaRow& row, const Spot& spot) {
     const std::string standard{row.standard.value_or("")};
-    if (row.standard) print(spot.path, standard, spot.node == nullptr ? Place{} : spot.node->place);
+    const Place place = spot.node == nullptr ? Place{} : spot.node->place;
+    if (row.standard) print(spot.path, standard, place, Value{standard});
     if (spot.node == nullptr) return;
     if (spot.node->kind == Kind::blank) {
       fail(spot.node->place, spot.path, "is left blank; leave it out");
@@ -165,8 +166,9 @@ class Reader {
     } else if (row.required) {
       fail(section_place(spot), spot.path, "is required; allowed: " + allowed_text(row));
     } else if (row.standard) {
-      print(spot.path, std::string{*row.standard}, Place{});
-      reading_.values.emplace(spot.path, Reading{standard_value(row), Place{}});
+      Value value = standard_value(row);
+      print(spot.path, std::string{*row.standard}, Place{}, value);
+      reading_.values.emplace(spot.path, Reading{std::move(value), Place{}});
     }
   }
 
@@ -177,7 +179,7 @@ class Reader {
 
   void keep(const std::string& path, Leaf leaf, const Place& place) {
     if (!leaf.value) return;
-    print(path, std::move(leaf.shown), place);
+    print(path, std::move(leaf.shown), place, *leaf.value);
     reading_.values.emplace(path, Reading{std::move(*leaf.value), place});
   }
 
@@ -270,8 +272,8 @@ class Reader {
   void fail(const Place& place, std::string path, std::string message) {
     reading_.errors.push_back(error_at(place, std::move(path), std::move(message)));
   }
-  void print(const std::string& path, std::string value, const Place& place) {
-    reading_.printed.push_back({path, std::move(value), describe(place)});
+  void print(const std::string& path, std::string shown, const Place& place, const Value& value) {
+    reading_.printed.push_back({path, std::move(shown), describe(place), fingerprint(value)});
   }
 
   const ConfigSources& sources_;

@@ -56,16 +56,16 @@ constexpr auto kRows = std::to_array<Row>({
         .none().at_start().hidden().later(),
     Row("database.connections", Type::integer,
         "Upper bound of all uses together; one is kept for closing, one for outbox and "
-        "discovery.").is("4").from(3, 100),
+        "discovery.").is("4").from(3, 100).at_start(),
     Row("database.connect_timeout", Type::duration,
-        "How long opening a connection may take.").is("3s").from(100, 5 * kMinute),
+        "How long opening a connection may take.").is("3s").from(100, 5 * kMinute).at_start(),
     Row("database.acquire_timeout", Type::duration,
         "How long work waits for a free connection before it fails.")
-        .is("2s").from(100, 5 * kMinute),
+        .is("2s").from(100, 5 * kMinute).at_start(),
     Row("database.statement_timeout", Type::duration,
-        "How long one statement may run.").is("5s").from(100, kHour),
+        "How long one statement may run.").is("5s").from(100, kHour).at_start(),
     Row("database.max_lifetime", Type::duration,
-        "A connection older than this is replaced.").is("30m").from(kSecond, kLongest),
+        "A connection older than this is replaced.").is("30m").from(kSecond, kLongest).at_start(),
 
     Row("order_table.name", Type::table_name, "The shop's order table.").must().at_start(),
     Row("order_table.columns.id", Type::column_name,
@@ -177,8 +177,9 @@ constexpr auto kRows = std::to_array<Row>({
         "`order-timeoutctl close` only.").is("30d").from(kSecond, kOldest),
 
     Row("guard.max_due_by_reload", Type::integer,
-        "A reload that would make more orders due at once is refused unless confirmed.")
-        .is("1000").from(0, 1'000'000'000).later(),
+        "A reload that would make more orders due at once is refused unless confirmed; a start "
+        "pauses closing instead, until `order-timeoutctl resume`.")
+        .is("1000").from(0, 1'000'000'000),
     Row("guard.max_closes_per_minute", Type::integer,
         "Above it closing pauses with an alert; 0: no limit.").is("0").from(0, 100'000'000).later(),
     Row("guard.clock_warn", Type::duration,
@@ -271,7 +272,7 @@ constexpr auto kRows = std::to_array<Row>({
     Row("admin.listen", Type::address,
         "Where /metrics, /healthz and /readyz are served.").is("127.0.0.1:9478").at_start(),
     Row("admin.socket", Type::path,
-        "The control socket.").is("/run/order-timeoutd/control.sock").at_start().later(),
+        "The control socket of `order-timeoutctl status | reload | pause | resume`.").is("/run/order-timeoutd/control.sock").at_start(),
 
     Row("log.directory", Type::path,
         "Where order-timeoutd.log, audit.log and status.json are written.")
@@ -284,8 +285,9 @@ constexpr auto kRows = std::to_array<Row>({
         "A log file larger than this is rotated.").is("100MB").from(1'000, 1'000'000'000'000),
     Row("log.keep", Type::integer, "Rotated files that are kept.").is("14").from(1, 1'000),
 
-    Row("snapshot", Type::path, "The last configuration that worked.")
-        .is("/var/lib/order-timeoutd/last-good.yaml").at_start().later(),
+    Row("snapshot", Type::path,
+        "The last configuration that worked, for a start without a usable file.")
+        .is("/var/lib/order-timeoutd/last-good.yaml").at_start(),
     Row("high_availability.lease", Type::duration,
         "How long a daemon that fell silent keeps its shard.")
         .is("10s").from(2 * kSecond, kHour).at_start().later(),

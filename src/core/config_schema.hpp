@@ -75,6 +75,9 @@ const SchemaNode& schema_tree();
 
 bool is_list(ValueType type);
 
+// A JSON Schema (draft-07) of the file, for editors: config/order-timeoutd.schema.json.
+std::string json_schema();
+
 // The README's reference: one table, a row a key, between the markers below (markers included).
 std::string markdown_reference();
 inline constexpr std::string_view kReferenceBegin = "<!-- config-reference:begin -->";

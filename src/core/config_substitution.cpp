@@ -29,9 +29,12 @@ void take_file(Substituted& result, const std::string& path, const ConfigSources
                               quoted_for_message(path, 200));
     return;
   }
-  const auto content = sources.read_file ? sources.read_file(path) : std::nullopt;
+  const Result<std::string> content = sources.read_file
+                                          ? sources.read_file(path)
+                                          : Failure{FailureKind::unavailable, "cannot be read", ""};
   if (!content) {
-    result.mistakes.push_back("the file " + quoted_for_message(path, 200) + " cannot be read");
+    result.mistakes.push_back("the file " + quoted_for_message(path, 200) + " " +
+                              content.error().detail);
     return;
   }
   result.text += *content;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/config_urls.hpp"
+#include "core/fingerprint.hpp"
 
 namespace order_timeout {
 namespace {
@@ -214,6 +215,20 @@ Parsed list_of(const SchemaRow& row, std::vector<Value> entries) {
   std::vector<std::string> texts;
   for (Value& entry : entries) texts.push_back(std::get<std::string>(std::move(entry)));
   return Value{std::move(texts)};
+}
+
+std::uint64_t fingerprint(const Value& value) {
+  Fingerprint print;
+  print.add(std::to_string(value.index()));
+  if (const auto* number = std::get_if<std::int64_t>(&value)) print.add(std::to_string(*number));
+  if (const auto* text = std::get_if<std::string>(&value)) print.add(*text);
+  if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&value)) {
+    for (const std::int64_t each : *numbers) print.add(std::to_string(each));
+  }
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
+    for (const std::string& each : *texts) print.add(each);
+  }
+  return print.value();
 }
 
 std::optional<TextMistake> mistake_in_name(std::string_view section, std::string_view name) {

@@ -23,6 +23,9 @@ std::variant<Value, TextMistake> parse_value(const SchemaRow& row, const std::st
 // The entries of a list, parsed, as one value; their number and that none stands twice is checked.
 std::variant<Value, TextMistake> list_of(const SchemaRow& row, std::vector<Value> entries);
 
+// Equal for equal values, and hardly ever for others (FNV-1a).
+std::uint64_t fingerprint(const Value& value);
+
 // A name that the user chooses, in place of `*` below `section` (business_lines, events, headers).
 std::optional<TextMistake> mistake_in_name(std::string_view section, std::string_view name);
 

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t kMostErrors = 100;
 
+bool has_lines(Origin origin) { return origin == Origin::file || origin == Origin::snapshot; }
+
 // Where a byte of the text stands; columns count characters.
 class Lines {
  public:
@@ -24,7 +26,7 @@ class Lines {
 
   Place at(std::size_t position) const {
     Place place{origin_, source_, 0, 0};
-    if (origin_ != Origin::file) return place;
+    if (!has_lines(origin_)) return place;
     const auto end = text_.begin() + static_cast<std::ptrdiff_t>(std::min(position, text_.size()));
     const auto line_start = std::find(std::make_reverse_iterator(end), text_.rend(), '\n').base();
     place.line = 1 + static_cast<int>(std::count(text_.begin(), line_start, '\n'));
@@ -35,7 +37,7 @@ class Lines {
   // so that one long line costs no more than many short ones.
   Place at(const YAML::Mark& mark) {
     Place place{origin_, source_, 0, 0};
-    if (origin_ != Origin::file || mark.is_null()) return place;
+    if (!has_lines(origin_) || mark.is_null()) return place;
     const std::size_t end = std::min(static_cast<std::size_t>(mark.pos), text_.size());
     if (mark.line + 1 != last_.line || end < last_end_) {
       last_end_ = end - std::min(end, static_cast<std::size_t>(mark.column));
@@ -306,6 +308,8 @@ std::string describe(const Place& place) {
   switch (place.origin) {
     case Origin::file:
       return "file " + std::string{place.source} + ":" + std::to_string(place.line);
+    case Origin::snapshot:
+      return "snapshot " + std::string{place.source} + ":" + std::to_string(place.line);
     case Origin::environment:
       return "environment " + std::string{place.source};
     case Origin::command_line:

@@ -13,7 +13,7 @@
 
 namespace order_timeout {
 
-enum class Origin : std::uint8_t { standard, file, environment, command_line };
+enum class Origin : std::uint8_t { standard, file, snapshot, environment, command_line };
 
 // Where something was written; lines and columns count from 1 and are 0 outside a file. `source` is
 // borrowed from the caller of parse_config.
@@ -48,9 +48,15 @@ struct YamlDocument {
 // `origin` and `source` say whose text it is.
 YamlDocument parse_yaml(const std::string& text, Origin origin, std::string_view source);
 
+// The tree as YAML in block style that parse_yaml() reads as the same tree; `root` is a map.
+std::string yaml_text(const YamlNode& root);
+
+// A text as YAML takes it back, in quotes where it must be.
+std::string yaml_quoted(const std::string& text);
+
 ConfigError error_at(const Place& place, std::string key, std::string message);
 
-// "file FILE:LINE", "environment NAME", "command line", "default".
+// "file FILE:LINE", "snapshot FILE:LINE", "environment NAME", "command line", "default".
 std::string describe(const Place& place);
 
 }  // namespace order_timeout

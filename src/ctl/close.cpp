@@ -1,11 +1,7 @@
 // close: the last resort, with or without a running daemon. Finds, shows, and closes through the
 // database's own rule.
-#include <pwd.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <boost/json.hpp>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -54,13 +50,6 @@ Result<std::vector<Candidate>> find(Session& session, const CloseRequest& reques
                      rows->text(row, 3), rows->flag(row, 4)});
   }
   return found;
-}
-
-// Who asks: the person behind sudo where there is one.
-std::string operator_name() {
-  if (const char* sudo = std::getenv("SUDO_USER"); sudo != nullptr && *sudo != '\0') return sudo;
-  if (const passwd* user = getpwuid(getuid()); user != nullptr) return user->pw_name;
-  return std::to_string(getuid());
 }
 
 Result<std::vector<Answer>> apply(Session& session, const std::vector<Candidate>& orders,

@@ -28,10 +28,24 @@ struct CloseRequest {
   std::string reason;
 };
 
+struct PauseRequest {
+  std::string business_line;  // at most one of the two; neither: all closing
+  std::string event;
+  std::string until;  // RFC 3339; empty: until it is resumed
+  std::string reason;
+};
+
 int migrate(const Invocation& invocation, bool drop_view);
 int print_sql(const Invocation& invocation);
 int status(const Invocation& invocation);
 int check(const Invocation& invocation);
 int close(const Invocation& invocation, const CloseRequest& request);
+int pause(const Invocation& invocation, const PauseRequest& request);
+int resume(const Invocation& invocation, const PauseRequest& request);
+// `confirmed`: whoever asks knows how many orders it makes due.
+int reload(const Invocation& invocation, bool confirmed);
+
+// Who asks: the person behind sudo where there is one.
+std::string operator_name();
 
 }  // namespace order_timeout::ctl

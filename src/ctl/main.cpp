@@ -18,6 +18,9 @@ struct Arguments {
   bool json = false;
   bool drop_view = false;
   CloseRequest close;
+  PauseRequest pause;
+  bool confirmed = false;
+  bool takes_snapshot = false;  // the verb is of use although the configuration file is broken
   std::function<int(const Invocation&)> verb;
 };
 
@@ -63,6 +66,44 @@ void add_close(CLI::App& app, Arguments& arguments) {
   });
 }
 
+using PauseVerb = int (*)(const Invocation&, const PauseRequest&);
+
+void add_pause(CLI::App& app, Arguments& arguments, const std::string& name, PauseVerb does) {
+  PauseRequest& request = arguments.pause;
+  const bool pauses = name == "pause";
+  CLI::App* verb = app.add_subcommand(
+      name, pauses ? "Let closing, a business line or an event rest" : "End a pause");
+  CLI::Option* line =
+      verb->add_option("--business-line", request.business_line, "Only this business line");
+  CLI::Option* event =
+      verb->add_option("--event", request.event, "Only the delivery of this event");
+  line->excludes(event);
+  if (pauses) {
+    verb->add_option("--until", request.until, "Until then (RFC 3339); else until it is resumed")
+        ->check(mistake_in_time);
+  }
+  verb->add_option("--reason", request.reason, "Why")->required(pauses)->check(mistake_in_reason);
+  verb->callback([&arguments, does] {
+    arguments.takes_snapshot = true;
+    arguments.verb = [&arguments, does](const Invocation& invocation) {
+      return does(invocation, arguments.pause);
+    };
+  });
+}
+
+void add_reload(CLI::App& app, Arguments& arguments) {
+  CLI::App* verb =
+      app.add_subcommand("reload", "Let the daemon take its configuration anew, all or nothing");
+  verb->add_flag("--confirm", arguments.confirmed,
+                 "Also where more orders become due at once than guard.max_due_by_reload");
+  verb->callback([&arguments] {
+    arguments.takes_snapshot = true;
+    arguments.verb = [&arguments](const Invocation& invocation) {
+      return reload(invocation, arguments.confirmed);
+    };
+  });
+}
+
 void add_verbs(CLI::App& app, Arguments& arguments) {
   app.require_subcommand(1);
   CLI::App* migrating =
@@ -78,21 +119,28 @@ void add_verbs(CLI::App& app, Arguments& arguments) {
     arguments.verb = print_sql;
   });
   app.add_subcommand("status", "What the daemon does and what waits")->callback([&arguments] {
+    arguments.takes_snapshot = true;
     arguments.verb = status;
   });
   app.add_subcommand("check", "Check configuration, database, rights, clocks and Redis")
       ->callback([&arguments] { arguments.verb = check; });
   add_close(app, arguments);
+  add_pause(app, arguments, "pause", pause);
+  add_pause(app, arguments, "resume", resume);
+  add_reload(app, arguments);
 }
 
 int run(const Arguments& arguments) {
-  auto loaded = daemon::load_config(arguments.config_file, arguments.sets);
-  if (const auto* errors = std::get_if<std::vector<ConfigError>>(&loaded)) {
-    for (const ConfigError& error : *errors) std::cerr << to_string(error) << '\n';
+  auto loaded = daemon::load_config_or_snapshot(arguments.config_file, arguments.sets);
+  const auto* errors = std::get_if<std::vector<ConfigError>>(&loaded);
+  auto* found = std::get_if<daemon::LoadedConfig>(&loaded);
+  if (found != nullptr && found->from_snapshot()) errors = &found->mistakes;
+  if (errors != nullptr) std::cerr << daemon::mistakes_text(*errors);
+  if (found == nullptr || (errors != nullptr && !arguments.takes_snapshot)) {
     return kBadConfiguration;
   }
   Invocation invocation;
-  invocation.config = std::get<ParsedConfig>(std::move(loaded)).config;
+  invocation.config = std::move(found->parsed.config);
   invocation.url = arguments.url;
   invocation.json = arguments.json;
   return arguments.verb(invocation);

@@ -1,11 +1,12 @@
-// status: what the daemon last wrote to status.json, and what the database says with or without a
-// daemon.
+// status: what the daemon says on its control socket, else what it last wrote to status.json, and
+// what the database says with or without a daemon.
 #include <boost/json.hpp>
 #include <fstream>
 #include <iostream>
 #include <optional>
 #include <sstream>
 
+#include "ctl/control_client.hpp"
 #include "ctl/invocation.hpp"
 #include "ctl/session.hpp"
 #include "daemon/exit_code.hpp"
@@ -18,7 +19,12 @@ namespace json = boost::json;
 
 constexpr Duration kFresh{30'000};  // status.json is written every 10 s
 
+constexpr Duration kPatience{3'000};
+
 std::optional<json::object> read_status(const Config& config) {
+  Result<json::object> told =
+      ask_daemon(config.admin_socket, json::object{{"verb", "status"}}, kPatience);
+  if (told && told->contains("at_ms")) return *told;
   std::ifstream file(config.log_directory + "/status.json");
   if (!file) return std::nullopt;
   std::ostringstream text;

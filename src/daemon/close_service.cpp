@@ -181,7 +181,7 @@ boost::asio::awaitable<void> CloseService::act_on(CloseEngine::Verdict verdict, 
   }
   if (verdict.mended) {
     c_.log.info("close", "resumed: orders close again");
-    c_.metrics.set_paused("all", false);
+    c_.metrics.set_paused("all", c_.closing_paused());
   }
   for (CloseEngine::Suspect& suspect : verdict.quarantine) {
     co_await set_aside(std::move(suspect));

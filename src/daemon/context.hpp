@@ -3,10 +3,12 @@
 // outlives every service.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/bell.hpp"
@@ -28,7 +30,11 @@ inline const std::string kRedis = "redis";
 struct Figures {
   bool rebuilt = false;
   bool mapping_fits = true;
-  std::int64_t revision = 0;  // of the rules in force
+  std::int64_t revision = 0;   // of the rules in force; 0: the start is not so far
+  std::string config_hash;     // of the values in force
+  bool from_snapshot = false;  // the file was broken at start: the snapshot is in force
+  std::string last_reload;     // how it ended
+  std::vector<Pause> pauses;
   std::int64_t closed = 0;
   std::array<std::int64_t, 6> closed_by_source{};  // by Source
   std::int64_t delivered = 0;
@@ -36,6 +42,25 @@ struct Figures {
   std::int64_t unknown_reminders = 0;  // members that name no order
   OrderOverview orders;
   OutboxOverview outbox;
+};
+
+// A wish to read all pending orders once more: the rules have changed.
+class Reread {
+ public:
+  explicit Reread(boost::asio::io_context& loop) : bell_(loop) {}
+  void request() {
+    wanted_ = true;
+    bell_.ring();
+  }
+  void wake() { bell_.ring(); }
+  bool take() { return std::exchange(wanted_, false); }
+  boost::asio::awaitable<void> wait(std::chrono::steady_clock::duration longest) {
+    return bell_.wait(longest);
+  }
+
+ private:
+  Bell bell_;
+  bool wanted_ = false;
 };
 
 struct Context {
@@ -57,6 +82,14 @@ struct Context {
   Figures& figures;
   std::vector<Reminder>&
       settled_reminders;  // to be removed from the ZSET; bounded by kMostSettledReminders
+  Reread& reread;
+
+  // No order is closed now.
+  bool closing_paused() const {
+    const auto is_all = [](const Pause& pause) { return pause.scope == "all"; };
+    return !figures.mapping_fits || engine.broken() ||
+           std::any_of(figures.pauses.begin(), figures.pauses.end(), is_all);
+  }
 };
 
 // What is above this stays in the ZSET until the next poll sees it again.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "daemon/exit_code.hpp"
+#include "daemon/rules.hpp"
 #include "daemon/sinks.hpp"
 #include "daemon/systemd.hpp"
 
@@ -27,13 +28,6 @@ constexpr Duration kLookBack =
     10min;  // discovery begins so far back: what commits late may be that old
 constexpr auto kRedisDeadline = 500ms;  // a Redis that hangs holds up one batch by this much, once
 
-CloseEngine::Options engine_options(const Config& config) {
-  CloseEngine::Options options;
-  options.batch_size = static_cast<std::size_t>(config.close_batch_size);
-  options.max_per_second = config.close_max_per_second;
-  return options;
-}
-
 std::unique_ptr<redis::ReminderSet> make_reminders(boost::asio::io_context& loop,
                                                    const Config& config) {
   if (!config.redis) return nullptr;
@@ -50,14 +44,15 @@ bool means_not_migrated(const std::string& sqlstate) {
 
 }  // namespace
 
-Daemon::Daemon(Config config, std::unique_ptr<telemetry::Log> log)
-    : config_(std::move(config)),
+Daemon::Daemon(LoadedConfig loaded, Load load, std::unique_ptr<telemetry::Log> log)
+    : loaded_(std::move(loaded)),
       log_(std::move(log)),
       audit_(*log_),
       components_(*log_, metrics_),
       stop_(loop_),
       due_(loop_),
       events_(loop_),
+      reread_(loop_),
       bulkhead_(loop_.get_executor(), config_.database),
       orders_(bulkhead_, config_),
       outbox_(bulkhead_),
@@ -80,25 +75,38 @@ Daemon::Daemon(Config config, std::unique_ptr<telemetry::Log> log)
                due_,
                events_,
                figures_,
-               settled_reminders_},
+               settled_reminders_,
+               reread_},
       closing_(context_),
       discovery_(context_),
       reminding_(context_),
       status_(context_, [this] { return connection_figures(bulkhead_); }),
+      deliveries_(context_, bulkhead_,
+                  [this](std::string name, Service service) {
+                    spawn(std::move(name), std::move(service));
+                  }),
+      pauses_(context_),
+      reload_(context_, loaded_.parsed,
+              {std::move(load), [this](const Config& config) { return prepare(config); },
+               [this](ParsedConfig parsed) { adopt(std::move(parsed)); }}),
+      verbs_(*log_, status_, reload_, pauses_),
       admin_(loop_.get_executor(), admin_options(config_),
              {[this] { return metrics_.scrape(); },
               [this] { return readiness(figures_, components_); }}),
+      control_socket_(loop_.get_executor(), config_.admin_socket,
+                      [this](std::string line) { return verbs_.answer(std::move(line)); }),
       signals_(loop_),
       shutdown_deadline_(loop_) {}
 
 Daemon::~Daemon() = default;
 
 int Daemon::run() {
-  log_->info("daemon", "starting", {{"version", std::string(ORDER_TIMEOUT_VERSION)}});
-  if (!make_sinks()) return kBadConfiguration;
+  say_start();
+  if (!make_parts()) return kBadConfiguration;
   if (!listen()) return kFailure;
   watch_signals();
   spawn("watchdog", status_.feed_watchdog());
+  spawn("reload", reload_.serve());
   spawn("start-up", start_up());
   loop_.run();
   // A thread inside libpq's connect or name look-up cannot be interrupted; joining it could take
@@ -107,27 +115,6 @@ int Daemon::run() {
   log_->info("daemon", "stopped", {{"exit_code", static_cast<std::int64_t>(exit_code_)}});
   log_->flush();
   return exit_code_;
-}
-
-bool Daemon::make_sinks() {
-  Result<SweepSchedule> schedule =
-      SweepSchedule::make(config_.sweep.time_zone, config_.sweep.nightly_minute_of_day);
-  if (!schedule) {
-    log_->error("config", "sweep.nightly cannot be planned", {{"cause", schedule.error().detail}});
-    return false;
-  }
-  sweeps_.emplace(context_, std::move(*schedule));
-  for (const auto& [name, sink_config] : config_.events) {
-    Result<std::unique_ptr<Sink>> sink = make_sink(loop_, bulkhead_, config_.database, sink_config);
-    if (!sink) {
-      log_->error("config", "sink refused", {{"event", name}, {"cause", sink.error().detail}});
-      return false;
-    }
-    deliveries_.push_back(
-        std::make_unique<OutboxService>(context_, name, **sink, sink_config.concurrency));
-    sinks_.emplace(name, std::move(*sink));
-  }
-  return true;
 }
 
 bool Daemon::listen() {
@@ -140,6 +127,11 @@ bool Daemon::listen() {
     return false;
   }
   log_->info("admin", "listening", {{"port", static_cast<std::int64_t>(admin_.port())}});
+  Result<Done> controlled = control_socket_.start();
+  if (!controlled) {
+    log_->warn("admin", "no control socket: order-timeoutctl cannot reach this daemon",
+               {{"cause", controlled.error().detail}});
+  }
   return true;
 }
 
@@ -151,7 +143,7 @@ Daemon::Service Daemon::start_up() {
   if (reminders_) co_await reminding_.meet();
   co_await discovery_.take_timeout_tasks();
   start_closing();
-  start_delivering();
+  deliveries_.start();
   discovery_.begin_at(saturating_add(clock_.now(), -kLookBack));
   spawn("discover", discovery_.discover());
   co_await discovery_.rebuild();
@@ -173,15 +165,13 @@ boost::asio::awaitable<bool> Daemon::meet_database() {
       co_return false;
     }
     if (fits) {
-      RuleSet rules;
-      rules.lines = config_.business_lines;
-      rules.max_age = config_.close_max_age;
-      Result<std::int64_t> revision = co_await control_.apply_rules(std::move(rules));
+      Result<std::int64_t> revision = co_await put_rules_in_force(context_);
       if (revision) {
-        figures_.revision = *revision;
-        log_->info("config", "rules in force", {{"revision", *revision}});
         const bool clock_known = co_await status_.sample_clock_once();
-        if (clock_known) co_return true;
+        if (clock_known) {
+          rules_are_in_force(*revision);
+          co_return true;
+        }
       } else if (give_up(revision.error())) {
         co_return false;
       } else {
@@ -228,16 +218,11 @@ void Daemon::start_closing() {
   }
   spawn("clock", status_.sample_clock());
   spawn("status", status_.write_figures());
-}
-
-void Daemon::start_delivering() {
-  for (const std::unique_ptr<OutboxService>& delivery : deliveries_) {
-    spawn("deliver", delivery->deliver_events());
-    spawn("finish", delivery->finish_attempts());
-  }
+  spawn("pauses", pauses_.watch());
 }
 
 void Daemon::start_watching() {
+  spawn("reread", discovery_.read_again());
   spawn("timeout tasks", discovery_.watch_timeout_tasks());
   if (reminders_) spawn("reminders", reminding_.watch_reminders());
   spawn("catch-up", sweeps_->catch_up());
@@ -290,12 +275,11 @@ Daemon::Service Daemon::supervise_signals() {
       begin_shutdown(signal == SIGTERM ? "SIGTERM" : "SIGINT", kSuccess);
       continue;
     }
-    log_->reopen();
-    log_->info("daemon", "log files reopened");
     if (signal == SIGHUP) {
-      log_->warn("config", "not reloaded: this version reads its configuration at start only",
-                 {{"remedy", "restart the daemon to apply a changed file"}});
-      metrics_.config_reload("refused");
+      reload_.request();
+    } else {
+      log_->reopen();
+      log_->info("daemon", "log files reopened");
     }
   }
 }
@@ -313,12 +297,15 @@ void Daemon::begin_shutdown(const std::string& why, int exit_code) {
   stop_.request();
   due_.ring();
   events_.ring();
+  reread_.wake();
+  reload_.wake();
 }
 
 void Daemon::finish_shutdown() {
   signals_.cancel();
   shutdown_deadline_.cancel();
   admin_.stop();
+  control_socket_.stop();
   if (reminders_) reminders_->stop();
   boost::asio::co_spawn(loop_, bulkhead_.stop(kLastCalls), [](const std::exception_ptr&) {});
 }

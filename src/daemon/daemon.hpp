@@ -6,16 +6,21 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <map>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "daemon/close_service.hpp"
+#include "daemon/config_file.hpp"
 #include "daemon/context.hpp"
+#include "daemon/control_socket.hpp"
+#include "daemon/control_verbs.hpp"
+#include "daemon/deliveries.hpp"
 #include "daemon/discovery_service.hpp"
-#include "daemon/outbox_service.hpp"
+#include "daemon/pause_watch.hpp"
+#include "daemon/reload_service.hpp"
 #include "daemon/reminder_service.hpp"
 #include "daemon/status_service.hpp"
 #include "daemon/sweep_service.hpp"
@@ -31,8 +36,11 @@ namespace order_timeout::daemon {
 
 class Daemon {
  public:
-  // The log is open already: from here on everything worth saying goes there.
-  Daemon(Config config, std::unique_ptr<telemetry::Log> log);
+  using Load = std::function<ConfigOrErrors()>;
+
+  // The log is open already: from here on everything worth saying goes there. `load` reads the
+  // configuration anew.
+  Daemon(LoadedConfig loaded, Load load, std::unique_ptr<telemetry::Log> log);
   ~Daemon();
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
@@ -42,17 +50,27 @@ class Daemon {
 
  private:
   using Service = boost::asio::awaitable<void>;
+  // Made for a configuration that is not in force yet.
+  struct Prepared {
+    SweepSchedule schedule;
+    Deliveries::Sinks sinks;
+  };
 
   // What run() does, in order.
-  bool make_sinks();
+  void say_start();
+  bool make_parts();
   bool listen();
   void watch_signals();
   Service start_up();
   boost::asio::awaitable<bool> meet_database();
+  void rules_are_in_force(std::int64_t revision);
   bool give_up(const Failure& failure);
   void start_closing();
-  void start_delivering();
   void start_watching();
+
+  // The two halves of a reload: what may fail, and what cannot.
+  Result<Done> prepare(const Config& config);
+  void adopt(ParsedConfig parsed);
 
   void spawn(std::string name, Service service);
   void service_ended(const std::string& name, std::exception_ptr failure);
@@ -62,7 +80,8 @@ class Daemon {
   [[noreturn]] void exit_at_once(const std::string& why);
 
   // Built in this order, destroyed in reverse.
-  Config config_;
+  LoadedConfig loaded_;
+  const Config& config_ = loaded_.parsed.config;  // in force
   std::unique_ptr<telemetry::Log> log_;
   boost::asio::io_context loop_{1};
   telemetry::Audit audit_;
@@ -72,6 +91,7 @@ class Daemon {
   StopSignal stop_;
   Bell due_;
   Bell events_;
+  Reread reread_;
   Figures figures_;
   std::vector<Reminder> settled_reminders_;
   postgres::Bulkhead bulkhead_;
@@ -86,9 +106,13 @@ class Daemon {
   ReminderService reminding_;
   StatusService status_;
   std::optional<SweepService> sweeps_;
-  std::map<std::string, std::unique_ptr<Sink>> sinks_;
-  std::vector<std::unique_ptr<OutboxService>> deliveries_;
+  Deliveries deliveries_;
+  PauseWatch pauses_;
+  std::optional<Prepared> prepared_;
+  ReloadService reload_;
+  ControlVerbs verbs_;
   http::AdminServer admin_;
+  ControlSocket control_socket_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer shutdown_deadline_;
 

@@ -52,6 +52,33 @@ boost::asio::awaitable<void> DiscoveryService::rebuild() {
                {"seconds", took.count()}});
 }
 
+boost::asio::awaitable<void> DiscoveryService::read_again() {
+  while (!c_.stop.requested()) {
+    if (!c_.reread.take()) {
+      co_await c_.reread.wait(kRetry);
+      continue;
+    }
+    ScanRequest request;
+    request.kind = ScanKind::everything_pending;
+    request.page_size = kRebuildPage;
+    std::int64_t read = 0;
+    bool more = true;
+    while (more && !c_.stop.requested()) {
+      Result<ScanPage> page = co_await c_.orders.scan(request);
+      if (!page) {
+        c_.components.down(kPostgres, page.error(), "orders follow changed rules later");
+        co_await c_.stop.sleep(kRetry);
+        continue;
+      }
+      track_all(page->orders, Source::wheel);
+      read += page->scanned;
+      more = page->next.has_value();
+      if (more) request.after = *page->next;
+    }
+    c_.log.info("rebuild", "waiting orders follow the rules", {{"orders", read}});
+  }
+}
+
 void DiscoveryService::report_progress(std::int64_t read, std::int64_t expected) {
   const auto now = std::chrono::steady_clock::now();
   if (now - last_progress_ < kProgressInterval) return;

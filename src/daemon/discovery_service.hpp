@@ -18,6 +18,9 @@ class DiscoveryService {
   boost::asio::awaitable<void> rebuild();
   // New orders, every discovery.poll_interval, from the instant given on.
   boost::asio::awaitable<void> discover();
+  // Reads every pending order once more whenever somebody asks for it, so that orders which wait
+  // follow changed rules. Any number of wishes is one; a page that fails is read again.
+  boost::asio::awaitable<void> read_again();
   // Rows of timeout_task, every discovery.poll_interval.
   boost::asio::awaitable<void> watch_timeout_tasks();
 

@@ -8,6 +8,7 @@
 #include "daemon/config_file.hpp"
 #include "daemon/daemon.hpp"
 #include "daemon/exit_code.hpp"
+#include "daemon/sinks.hpp"
 #include "telemetry/log.hpp"
 
 namespace order_timeout::daemon {
@@ -20,43 +21,40 @@ struct Arguments {
   bool print_config = false;
 };
 
-telemetry::Level level_of(const std::string& word) {
-  if (word == "trace") return telemetry::Level::trace;
-  if (word == "debug") return telemetry::Level::debug;
-  if (word == "warn") return telemetry::Level::warn;
-  if (word == "error") return telemetry::Level::error;
-  return telemetry::Level::info;
+int refuse(const std::vector<ConfigError>& errors) {
+  std::cerr << mistakes_text(errors) << "order-timeoutd: the configuration has " << errors.size()
+            << (errors.size() == 1 ? " error" : " errors") << "; nothing was started\n";
+  return kBadConfiguration;
+}
+
+int check(const Arguments& arguments) {
+  const auto loaded = load_config(arguments.config_file, arguments.sets);
+  if (const auto* errors = std::get_if<std::vector<ConfigError>>(&loaded)) return refuse(*errors);
+  std::cout << arguments.config_file << ": ok\n";
+  return kSuccess;
 }
 
 int run(const Arguments& arguments) {
-  auto loaded = load_config(arguments.config_file, arguments.sets);
-  if (const auto* errors = std::get_if<std::vector<ConfigError>>(&loaded)) {
-    for (const ConfigError& error : *errors) std::cerr << to_string(error) << '\n';
-    std::cerr << "order-timeoutd: the configuration has " << errors->size()
-              << (errors->size() == 1 ? " error" : " errors") << "; nothing was started\n";
-    return kBadConfiguration;
+  if (arguments.check_config && !arguments.print_config) return check(arguments);
+  auto found = load_config_or_snapshot(arguments.config_file, arguments.sets);
+  if (const auto* errors = std::get_if<std::vector<ConfigError>>(&found)) return refuse(*errors);
+  LoadedConfig& loaded = std::get<LoadedConfig>(found);
+  if (loaded.from_snapshot()) {
+    std::cerr << mistakes_text(loaded.mistakes) << "order-timeoutd: " << arguments.config_file
+              << " cannot be used; in its place the snapshot of the last configuration that "
+                 "worked\n";
   }
-  ParsedConfig& parsed = std::get<ParsedConfig>(loaded);
   if (arguments.print_config) {
-    std::cout << print_config(parsed);
+    std::cout << print_config(loaded.parsed);
     return kSuccess;
   }
-  if (arguments.check_config) {
-    std::cout << arguments.config_file << ": ok\n";
-    return kSuccess;
-  }
-  telemetry::Log::Options options;
-  options.directory = parsed.config.log_directory;
-  options.level = level_of(parsed.config.log_level);
-  options.format = parsed.config.log_format;
-  options.max_size_bytes = parsed.config.log_max_size_bytes;
-  options.keep = parsed.config.log_keep;
-  auto log = telemetry::Log::open(options);
+  auto log = telemetry::Log::open(log_options(loaded.parsed.config));
   if (!log) {
     std::cerr << "order-timeoutd: " << log.error().detail << '\n';
     return kBadConfiguration;
   }
-  Daemon daemon(std::move(parsed.config), std::move(*log));
+  auto load = [arguments] { return load_config(arguments.config_file, arguments.sets); };
+  Daemon daemon(std::move(loaded), std::move(load), std::move(*log));
   return daemon.run();
 }
 

@@ -24,19 +24,33 @@ void rethrow(std::exception_ptr failure) {
 
 }  // namespace
 
-OutboxService::OutboxService(Context& context, std::string name, Sink& sink, int concurrency)
+OutboxService::OutboxService(Context& context, std::string name, std::shared_ptr<Sink> sink,
+                             int concurrency)
     : c_(context),
       name_(std::move(name)),
       event_type_(event_type_of(name_)),
-      sink_(sink),
+      sink_(std::move(sink)),
       policy_(context.config.outbox),
       concurrency_(concurrency),
       results_(context.loop),
       slots_(context.loop) {}
 
+void OutboxService::reconfigure(std::shared_ptr<Sink> sink, int concurrency) {
+  if (sink != sink_) pause_until_ = {};
+  sink_ = std::move(sink);
+  concurrency_ = concurrency;
+  policy_ = OutboxPolicy(c_.config.outbox);
+  slots_.ring();
+}
+
+void OutboxService::retire() {
+  retired_ = true;
+  slots_.ring();
+}
+
 boost::asio::awaitable<void> OutboxService::deliver_events() {
-  while (!c_.stop.requested()) {
-    if (free_slots() == 0) {
+  while (!c_.stop.requested() && !retired_) {
+    if (free_slots() <= 0) {
       co_await slots_.wait(kIdle);
       continue;
     }
@@ -71,7 +85,8 @@ void OutboxService::start(OutboxEvent event) {
 
 boost::asio::awaitable<void> OutboxService::deliver_one(OutboxEvent event) {
   const auto started = Clock::now();
-  DeliveryOutcome outcome = co_await sink_.deliver(event);
+  const std::shared_ptr<Sink> sink = sink_;
+  DeliveryOutcome outcome = co_await sink->deliver(event);
   const std::chrono::duration<double> took = Clock::now() - started;
   c_.metrics.sink_request(name_, outcome.kind, took.count());
   note_health(outcome);
@@ -122,6 +137,7 @@ boost::asio::awaitable<void> OutboxService::finish_attempts() {
     in_flight_ -= static_cast<int>(some.size());
     slots_.ring();
   }
+  ended_ = true;
 }
 
 boost::asio::awaitable<bool> OutboxService::write(std::vector<Finished>& finished) {

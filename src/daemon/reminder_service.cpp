@@ -33,6 +33,12 @@ void ReminderService::look_from_the_start() {
   progress_.restart_at = std::chrono::steady_clock::now() + kReadAgainAfter;
 }
 
+void ReminderService::begin_anew() {
+  c_.settled_reminders.clear();
+  look_from_the_start();
+  read_once_ = false;
+}
+
 boost::asio::awaitable<void> ReminderService::meet() {
   const bool there = co_await compare_clocks();
   if (there) c_.components.up(kRedis);
@@ -181,7 +187,8 @@ boost::asio::awaitable<bool> ReminderService::remove_settled() {
     std::vector<Reminder> some(all.begin(), all.begin() + count);
     Result<std::int64_t> removed = co_await c_.reminders->remove_unchanged(std::move(some));
     if (!answered(removed ? nullptr : &removed.error())) co_return false;
-    all.erase(all.begin(), all.begin() + count);
+    // The set may have become another one meanwhile.
+    all.erase(all.begin(), all.begin() + std::min(count, std::ssize(all)));
   }
   co_return true;
 }

@@ -18,6 +18,9 @@ class ReminderService {
   // because nobody knew yet that Redis is there.
   boost::asio::awaitable<void> meet();
 
+  // Another sorted set, or other members in it: all of it is read once more.
+  void begin_anew();
+
   // Runs until the daemon stops. Only to be called with a `redis` section.
   boost::asio::awaitable<void> watch_reminders();
 

@@ -31,6 +31,23 @@ http::AdminServer::Options admin_options(const Config& config) {
   return options;
 }
 
+telemetry::Log::Options log_options(const Config& config) {
+  telemetry::Log::Options options;
+  options.directory = config.log_directory;
+  options.level = telemetry::parse_level(config.log_level).value_or(telemetry::Level::info);
+  options.format = config.log_format;
+  options.max_size_bytes = config.log_max_size_bytes;
+  options.keep = config.log_keep;
+  return options;
+}
+
+CloseEngine::Options engine_options(const Config& config) {
+  CloseEngine::Options options;
+  options.batch_size = static_cast<std::size_t>(config.close_batch_size);
+  options.max_per_second = config.close_max_per_second;
+  return options;
+}
+
 ConnectionFigures connection_figures(const postgres::Bulkhead& bulkhead) {
   const postgres::BulkheadCounters counters = bulkhead.counters();
   ConnectionFigures figures;

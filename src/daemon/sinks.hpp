@@ -17,6 +17,8 @@ namespace order_timeout::daemon {
 Result<std::unique_ptr<Sink>> make_sink(boost::asio::io_context& loop, postgres::Bulkhead& bulkhead,
                                         const DatabaseConfig& database, const SinkConfig& config);
 http::AdminServer::Options admin_options(const Config& config);
+telemetry::Log::Options log_options(const Config& config);
+CloseEngine::Options engine_options(const Config& config);
 ConnectionFigures connection_figures(const postgres::Bulkhead& bulkhead);
 // Ready: rebuilt, and the database answers. Redis or a sink being down is degraded, not unready.
 http::Readiness readiness(const Figures& figures, const Components& components);

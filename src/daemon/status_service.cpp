@@ -87,17 +87,6 @@ boost::asio::awaitable<void> StatusService::refresh() {
   c_.figures.mapping_fits = mapping->fits;
 }
 
-// What people paused, and all of it while closing rests for a reason of our own.
-void StatusService::set_paused() {
-  std::set<std::string> paused = c_.figures.orders.paused;
-  if (!c_.figures.mapping_fits || c_.engine.broken()) paused.insert("all");
-  for (const std::string& scope : paused_) {
-    if (!paused.contains(scope)) c_.metrics.set_paused(scope, false);
-  }
-  for (const std::string& scope : paused) c_.metrics.set_paused(scope, true);
-  paused_ = std::move(paused);
-}
-
 // Counts all pending orders: of a large shop less often than every time.
 boost::asio::awaitable<void> StatusService::refresh_orders() {
   const auto began = LoopClock::monotonic();
@@ -109,7 +98,7 @@ boost::asio::awaitable<void> StatusService::refresh_orders() {
 }
 
 void StatusService::set_gauges() {
-  set_paused();
+  c_.metrics.set_paused("all", c_.closing_paused());
   c_.metrics.set_pending(static_cast<std::int64_t>(c_.engine.pending()));
   c_.metrics.set_overdue(c_.figures.orders.overdue, c_.figures.orders.oldest_overdue_seconds);
   c_.metrics.set_outbox(c_.figures.outbox.counts);
@@ -147,8 +136,16 @@ std::string StatusService::status_json() const {
   json::object components;
   for (const auto& [name, up] : c_.components.states()) components[name] = up ? "up" : "down";
   status["components"] = std::move(components);
-  status["closing"] = paused_.contains("all") ? "paused" : "running";
-  status["paused"] = json::array(paused_.begin(), paused_.end());
+  status["closing"] = c_.closing_paused() ? "paused" : "running";
+  json::array paused;
+  for (const Pause& pause : c_.figures.pauses) {
+    paused.push_back(
+        json::object{{"scope", pause.scope}, {"by", pause.by}, {"reason", pause.reason}});
+  }
+  status["paused"] = std::move(paused);
+  status["config"] = json::object{{"hash", c_.figures.config_hash},
+                                  {"from_snapshot", c_.figures.from_snapshot},
+                                  {"last_reload", c_.figures.last_reload}};
   status["rules_revision"] = c_.figures.revision;
   status["clock_skew_ms"] = c_.clock.skew().count();
   status["unknown_reminders"] = c_.figures.unknown_reminders;

@@ -4,7 +4,6 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <functional>
-#include <set>
 #include <string>
 
 #include "daemon/context.hpp"
@@ -30,20 +29,20 @@ class StatusService {
   boost::asio::awaitable<void> sample_clock();
   boost::asio::awaitable<void> write_figures();
   boost::asio::awaitable<void> feed_watchdog();
+  // The figures of now as one line of JSON; those that only the database knows are at most 10 s
+  // old.
+  std::string status_json() const;
 
  private:
   boost::asio::awaitable<void> refresh();
   boost::asio::awaitable<void> refresh_orders();
-  std::string status_json() const;
   void write_stats_line();
   void set_gauges();
-  void set_paused();
 
   Context& c_;
   std::function<ConnectionFigures()> connections_;
   std::int64_t closed_at_last_line_ = 0;
   Monotonic next_overview_{};
-  std::set<std::string> paused_{"all"};  // scopes that the metric shows; the first look corrects it
 };
 
 }  // namespace order_timeout::daemon

@@ -15,6 +15,9 @@ class SweepService {
   SweepService(Context& context, SweepSchedule schedule)
       : c_(context), schedule_(std::move(schedule)) {}
 
+  // Another nightly instant.
+  void reschedule(SweepSchedule schedule) { schedule_ = std::move(schedule); }
+
   boost::asio::awaitable<void> catch_up();
   boost::asio::awaitable<void> nightly();
   // What operators close with order-timeoutctl, now or while no daemon ran, goes into the audit

@@ -85,8 +85,6 @@ OrderOverview count_orders(Connection& connection) {
   overview.overdue = rows.integer(0, 4);
   overview.oldest_overdue_seconds = rows.real(0, 5);
   overview.not_listed = rows.integer(0, 6);
-  const Rows scopes = connection.read(embedded_sql("queries/paused_scopes.sql"));
-  for (int row = 0; row < scopes.size(); ++row) overview.paused.insert(scopes.text(row, 0));
   return overview;
 }
 
@@ -106,6 +104,32 @@ std::vector<ManualClose> read_manual_closes(Connection& connection) {
     closes.push_back(std::move(close));
   }
   return closes;
+}
+
+DueByRules count_due_by_rules(Connection& connection, const std::string& rules) {
+  const Rows rows = connection.read(embedded_sql("queries/due_by_rules.sql"), {rules});
+  DueByRules due;
+  for (int row = 0; row < rows.size(); ++row) {
+    due.orders[rows.text(row, 0)] = rows.integer(row, 1);
+    due.total += rows.integer(row, 1);
+  }
+  return due;
+}
+
+std::vector<Pause> read_pauses(Connection& connection) {
+  const Rows rows = connection.read(embedded_sql("queries/pauses.sql"));
+  std::vector<Pause> pauses;
+  for (int row = 0; row < rows.size(); ++row) {
+    pauses.push_back(
+        {rows.text(row, 0), rows.text(row, 1), rows.text(row, 2), rows.instant(row, 3)});
+  }
+  return pauses;
+}
+
+Done write_pause(Connection& connection, const Pause& pause) {
+  connection.write(embedded_sql("queries/pause_by_guard.sql"),
+                   {pause.scope, pause.by, pause.reason});
+  return Done{};
 }
 
 }  // namespace
@@ -130,6 +154,24 @@ Awaitable<MappingState> ControlStore::mapping_state() {
 Awaitable<std::int64_t> ControlStore::apply_rules(RuleSet rules) {
   auto work = [text = rules_text(rules)](Connection& connection) {
     return connection.write(embedded_sql("queries/apply_rules.sql"), {text}).integer(0, 0);
+  };
+  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), std::move(work));
+}
+
+Awaitable<DueByRules> ControlStore::due_by_rules(RuleSet rules) {
+  auto work = [text = rules_text(rules)](Connection& connection) {
+    return count_due_by_rules(connection, text);
+  };
+  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), std::move(work));
+}
+
+Awaitable<std::vector<Pause>> ControlStore::pauses() {
+  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), &read_pauses);
+}
+
+Awaitable<Done> ControlStore::pause(Pause pause) {
+  auto work = [pause = std::move(pause)](Connection& connection) {
+    return write_pause(connection, pause);
   };
   return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), std::move(work));
 }
@@ -164,7 +206,7 @@ Awaitable<std::optional<Instant>> ControlStore::last_nightly() {
 }
 
 Awaitable<OrderOverview> ControlStore::overview() {
-  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(2), &count_orders);
+  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), &count_orders);
 }
 
 Awaitable<std::vector<ManualClose>> ControlStore::manual_closes() {

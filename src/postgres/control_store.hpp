@@ -18,6 +18,9 @@ class ControlStore final : public order_timeout::ControlStore {
   // Objects that are not there at all do not fit either.
   Awaitable<MappingState> mapping_state() override;
   Awaitable<std::int64_t> apply_rules(RuleSet rules) override;
+  Awaitable<DueByRules> due_by_rules(RuleSet rules) override;
+  Awaitable<std::vector<Pause>> pauses() override;
+  Awaitable<Done> pause(Pause pause) override;
   Awaitable<ClockSample> sample_clock() override;
   Awaitable<std::int64_t> begin_sweep(SweepKind kind) override;
   Awaitable<Done> finish_sweep(SweepReport report) override;

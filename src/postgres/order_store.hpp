@@ -18,6 +18,9 @@ class OrderStore final : public order_timeout::OrderStore {
  public:
   OrderStore(Bulkhead& bulkhead, const Config& config);
 
+  // What a reminder's member names, from the next call on.
+  void set_reminder_member(ReminderMember member) { member_ = member; }
+
   // At most 50,000 orders a call. Where that was not all, `next_watermark` is the one asked for and
   // the next call with it goes on where this one ended. An order with created_at within the overlap
   // comes again.
@@ -43,7 +46,7 @@ class OrderStore final : public order_timeout::OrderStore {
   static TasksRead read_timeout_tasks(Connection& connection, std::int64_t after);
 
   Bulkhead& bulkhead_;
-  const ReminderMember member_;                   // what a reminder's member names
+  ReminderMember member_;                         // what a reminder's member names
   const Duration enough_reading_;                 // no new page of a discovery is begun after that
   std::optional<DiscoveryPosition> rest_;         // of a discovery that was not complete
   std::map<std::string, std::int64_t> last_ids_;  // of the reminders read last, by order number

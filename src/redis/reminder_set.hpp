@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "order_timeout/config.hpp"
@@ -23,6 +24,9 @@ class ReminderSet final : public order_timeout::ReminderSet {
   ReminderSet(const ReminderSet&) = delete;
   ReminderSet& operator=(const ReminderSet&) = delete;
   ~ReminderSet() override;
+
+  // The sorted set that is asked from the next call on.
+  void set_key(std::string key) { key_ = std::move(key); }
 
   // `limit` above 10,000 counts as that.
   Awaitable<ReminderPage> due(double from, double to, int skip, int limit) override;

@@ -39,16 +39,15 @@ Result<std::unique_ptr<Log>> Log::open(Options options) {
   writing.format = options.format;
   writing.also_stderr = options.also_stderr;
   auto writer = std::make_unique<Writer>(std::move(files), writing);
-  return std::unique_ptr<Log>{new Log{std::move(options), std::move(writer)}};
+  return std::unique_ptr<Log>{new Log{options.level, std::move(writer)}};
 }
 
-Log::Log(Options options, std::unique_ptr<Writer> writer)
-    : options_(std::move(options)), writer_(std::move(writer)) {}
+Log::Log(Level level, std::unique_ptr<Writer> writer) : level_(level), writer_(std::move(writer)) {}
 
 Log::~Log() = default;
 
 void Log::write(Level level, std::string_view component, std::string_view message, Fields fields) {
-  if (level < options_.level) return;
+  if (level < level_) return;
   writer_->write(entry_of(level, component, message, std::move(fields)));
 }
 
@@ -69,7 +68,7 @@ void Log::error(std::string_view component, std::string_view message, Fields fie
 }
 
 void Log::change(std::string_view component, std::string_view message, Fields fields) {
-  if (Level::warn < options_.level) return;
+  if (Level::warn < level_) return;
   Entry entry = entry_of(Level::warn, component, message, std::move(fields));
   entry.is_change = true;
   writer_->write(std::move(entry));
@@ -81,6 +80,11 @@ void Log::audit(std::string_view message, Fields fields) {
 
 void Log::audit(std::string_view component, std::string_view message, Fields fields) {
   writer_->audit(entry_of(Level::info, component, message, std::move(fields)));
+}
+
+void Log::reconfigure(const Options& options) {
+  level_ = options.level;
+  writer_->reconfigure(options.format, {options.max_size_bytes, options.keep});
 }
 
 void Log::reopen() { writer_->reopen(); }

@@ -16,6 +16,7 @@
 // (folding.hpp).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -61,6 +62,8 @@ class Log {
   void audit(std::string_view message, Fields fields);
   void audit(std::string_view component, std::string_view message, Fields fields);
 
+  // Takes level, format, max_size_bytes and keep from `options`, for the lines that follow.
+  void reconfigure(const Options& options);
   // Opens both files anew, soon: lines handed over before may still go to the renamed ones, no line
   // is lost.
   void reopen();
@@ -72,9 +75,9 @@ class Log {
 
  private:
   struct Writer;
-  Log(Options options, std::unique_ptr<Writer> writer);
+  Log(Level level, std::unique_ptr<Writer> writer);
 
-  Options options_;
+  std::atomic<Level> level_;
   std::unique_ptr<Writer> writer_;
 };
 

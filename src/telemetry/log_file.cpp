@@ -92,13 +92,19 @@ std::size_t LogFile::append(std::string_view lines) {
 
 // Bytes of whole lines that the file takes before it is to be rotated.
 std::size_t LogFile::fitting(std::string_view lines) const {
-  if (options_.max_size_bytes <= 0) return lines.size();
-  const std::int64_t room = options_.max_size_bytes - size_;
+  const std::int64_t most = max_size_bytes_;
+  if (most <= 0) return lines.size();
+  const std::int64_t room = most - size_;
   if (room >= static_cast<std::int64_t>(lines.size())) return lines.size();
   const std::size_t first_line = lines.find('\n') + 1;
   if (size_ == 0 && static_cast<std::int64_t>(first_line) >= room) return first_line;
   if (static_cast<std::int64_t>(first_line) > room) return 0;
   return lines.rfind('\n', static_cast<std::size_t>(room) - 1) + 1;
+}
+
+void LogFile::set_limits(Limits limits) {
+  max_size_bytes_ = limits.max_size_bytes;
+  keep_ = limits.keep;
 }
 
 bool LogFile::is_ours_at_path() const {
@@ -111,11 +117,12 @@ bool LogFile::is_ours_at_path() const {
 // PATH.(keep-1) becomes PATH.keep, …, PATH becomes PATH.1. Needs no room on the disk but a name.
 void LogFile::rotate() {
   if (is_ours_at_path()) {
+    const int keep = keep_;
     const auto numbered = [this](int n) { return options_.path + "." + std::to_string(n); };
-    for (int n = options_.keep - 1; n >= 1; --n) {
+    for (int n = keep - 1; n >= 1; --n) {
       std::rename(numbered(n).c_str(), numbered(n + 1).c_str());
     }
-    if (options_.keep > 0) {
+    if (keep > 0) {
       std::rename(options_.path.c_str(), numbered(1).c_str());
     } else {
       ::unlink(options_.path.c_str());

@@ -1,8 +1,9 @@
 // One log file: appends whole lines, rotates by size, is opened anew after a rename. It always ends
 // at a line's end, also after a write that the disk took only half of. Blocks on the disk: for the
-// writer thread only.
+// writer thread only, but for set_limits().
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,6 +22,11 @@ class LogFile {
     int keep = 0;                     // PATH.1 is the newest of so many
   };
 
+  struct Limits {
+    std::int64_t max_size_bytes = 0;
+    int keep = 0;
+  };
+
   // Creates the file (mode 0640) where it is missing, never its directory.
   static Result<std::unique_ptr<LogFile>> open(Options options);
   ~LogFile();
@@ -35,11 +41,17 @@ class LogFile {
   // on, and every append tries again.
   void reopen();
 
+  // Any thread.
+  void set_limits(Limits limits);
+
   const std::string& error() const { return error_; }  // empty: the last append went well
   const std::string& path() const { return options_.path; }
 
  private:
-  explicit LogFile(Options options) : options_(std::move(options)) {}
+  explicit LogFile(Options options)
+      : options_(std::move(options)),
+        max_size_bytes_(options_.max_size_bytes),
+        keep_(options_.keep) {}
   bool open_anew();
   void rotate();
   bool is_ours_at_path() const;
@@ -48,6 +60,8 @@ class LogFile {
   void cut_back(std::size_t bytes);
 
   Options options_;
+  std::atomic<std::int64_t> max_size_bytes_;
+  std::atomic<int> keep_;
   int descriptor_ = -1;
   std::int64_t size_ = 0;
   bool torn_ = false;           // the file ends within a line

@@ -49,7 +49,7 @@ void block_all_signals() {
 
 }  // namespace
 
-LogWriter::LogWriter(Files files, Options options) : options_(options) {
+LogWriter::LogWriter(Files files, Options options) : options_(options), format_(options.format) {
   queues_[main_log].file = std::move(files.main);
   queues_[main_log].bytes_max = options.main_bytes_max;
   queues_[audit_log].file = std::move(files.audit);
@@ -92,13 +92,13 @@ void LogWriter::put(Queue& queue, std::string_view line) {
 }
 
 void LogWriter::write(const Entry& entry) {
-  const std::string line = format_line(entry, options_.format);
+  const std::string line = format_line(entry, format_);
   const std::lock_guard lock{mutex_};
   if (folding_.admit(entry, Clock::now())) hand_over(queues_[main_log], line);
 }
 
 void LogWriter::audit(const Entry& entry) {
-  const std::string line = format_line(entry, options_.format);
+  const std::string line = format_line(entry, format_);
   std::unique_lock lock{mutex_};
   Queue& queue = queues_[audit_log];
   if (!has_room(queue, line.size()) && !queue.failing) {
@@ -107,6 +107,11 @@ void LogWriter::audit(const Entry& entry) {
     if (!room_.wait_for(lock, kWaitForRoomMax, free)) queue.failing = true;
   }
   hand_over(queue, line);
+}
+
+void LogWriter::reconfigure(LogFormat format, LogFile::Limits limits) {
+  format_ = format;
+  for (Queue& queue : queues_) queue.file->set_limits(limits);
 }
 
 void LogWriter::reopen() {
@@ -168,7 +173,7 @@ void LogWriter::run() {
 void LogWriter::take_folded() {
   for (Entry& entry : stopping_ ? folding_.drain() : folding_.due(Clock::now())) {
     entry.at = wall_clock();
-    hand_over(queues_[main_log], format_line(entry, options_.format));
+    hand_over(queues_[main_log], format_line(entry, format_));
   }
 }
 
@@ -221,7 +226,7 @@ void LogWriter::say_lost(Queue& queue, std::uint64_t lost) {
                     .component = "log",
                     .message = "lines lost",
                     .fields = {{"count", lost}}};
-  put(queue, format_line(entry, options_.format));
+  put(queue, format_line(entry, format_));
 }
 
 // The end, with a file that cannot be written.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -41,6 +42,8 @@ class LogWriter {
   void write(const Entry& entry);
   // Hands over to the audit log; waits for room where the disk is slow (log.hpp).
   void audit(const Entry& entry);
+  // For the lines that follow.
+  void reconfigure(LogFormat format, LogFile::Limits limits);
   void reopen();
   void flush();
   std::uint64_t lost() const;
@@ -74,6 +77,7 @@ class LogWriter {
   void give_up(Queue& queue);
 
   const Options options_;
+  std::atomic<LogFormat> format_;
   mutable std::mutex mutex_;
   std::condition_variable work_;  // for the writer: lines, reopen, stop
   std::condition_variable room_;  // for callers: a file was written or has failed

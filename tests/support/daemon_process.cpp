@@ -44,6 +44,7 @@ const std::vector<std::pair<std::string, std::string>> kSections = {
     {"sweep", "{catch_up_interval: 1s}"},
     {"outbox", "{backoff: [100ms, 200ms, 500ms, 1s], max_attempts: 100}"},
     {"admin", "{listen: \"127.0.0.1:0\"}"},
+    {"guard", "{max_due_by_reload: 1000000000}"},
 };
 
 std::string content_of(const fs::path& path) {
@@ -192,13 +193,20 @@ std::string DaemonProcess::configuration() const {
   return yaml.str();
 }
 
+std::vector<std::string> DaemonProcess::place_arguments() const {
+  return {"--set", "log.directory=" + log_directory().string(),
+          "--set", "admin.socket=" + (directory() / "control.sock").string(),
+          "--set", "snapshot=" + (directory() / "last-good.yaml").string()};
+}
+
 void DaemonProcess::write_configuration() const { std::ofstream(config_file()) << configuration(); }
 
 void DaemonProcess::start() {
   if (running()) throw std::runtime_error("order-timeoutd runs already");
   write_configuration();
-  std::vector<std::string> words = {ORDER_TIMEOUTD, "--config", config_file().string(), "--set",
-                                    "log.directory=" + log_directory().string()};
+  std::vector<std::string> words = {ORDER_TIMEOUTD, "--config", config_file().string()};
+  const std::vector<std::string> places = place_arguments();
+  words.insert(words.end(), places.begin(), places.end());
   words.insert(words.end(), setup_.arguments.begin(), setup_.arguments.end());
   std::vector<std::string> variables =
       environment(setup_.environment, (directory() / "notify").string());

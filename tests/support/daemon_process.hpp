@@ -21,8 +21,8 @@ namespace order_timeout::testing {
 inline constexpr std::chrono::milliseconds kPatience = std::chrono::seconds{60};
 
 // For the sample shop. The section of `extra` replaces the default one of the same name:
-// discovery, sweep, close, outbox, admin, log (of these the directory stays ours), order_table,
-// business_lines, events, redis, database.
+// discovery, sweep, close, guard, outbox, admin, log (of these directory and socket stay ours),
+// order_table, business_lines, events, redis, database. No guard stops a test unless it asks.
 struct DaemonSetup {
   std::string database_url{};
   std::string redis_url{};  // empty: no section `redis`; else polled every 100 ms
@@ -77,6 +77,8 @@ class DaemonProcess {
                       std::chrono::milliseconds patience = std::chrono::seconds{10}) const;
   std::uint16_t admin_port() const;  // 0 before it listens
 
+  // The --set of what is ours: logs, control socket, snapshot. order-timeoutctl needs them too.
+  std::vector<std::string> place_arguments() const;
   void write_configuration() const;        // as start() does first
   DaemonSetup& setup() { return setup_; }  // changes hold from the next start on
   std::string configuration() const;       // the YAML

@@ -20,8 +20,9 @@ class CtlFixture : public ShopFixture {
 
   // order-timeoutctl with the configuration and --set of `daemon_`, and these words.
   ProgramRun ctl(const std::vector<std::string>& words) const {
-    std::vector<std::string> all = {ORDER_TIMEOUTCTL, "--config", daemon_.config_file().string(),
-                                    "--set", "log.directory=" + daemon_.log_directory().string()};
+    std::vector<std::string> all = {ORDER_TIMEOUTCTL, "--config", daemon_.config_file().string()};
+    const std::vector<std::string> places = daemon_.place_arguments();
+    all.insert(all.end(), places.begin(), places.end());
     all.insert(all.end(), words.begin(), words.end());
     return run_program(std::move(all));
   }

@@ -126,13 +126,14 @@ TEST_F(Control, CountsOrdersOfLinesThatAreNotListed) {
 }
 
 TEST_F(Control, NamesThePausesInForce) {
-  EXPECT_TRUE(await(control_.overview()).value().paused.empty());
+  EXPECT_THAT(await(control_.pauses()).value(), ::testing::IsEmpty());
   shop_.exec(
       "INSERT INTO order_timeout.pause (scope, until, \"by\", reason) VALUES"
       " ('all', now() - interval '1 second', 'me', 'over'), ('line:shop', NULL, 'me', 'r'),"
       " ('event:release_stock', now() + interval '1 hour', 'me', 'r')");
-  EXPECT_EQ(await(control_.overview()).value().paused,
-            (std::set<std::string>{"event:release_stock", "line:shop"}));
+  EXPECT_THAT(await(control_.pauses()).value(),
+              ::testing::ElementsAre(::testing::Field(&Pause::scope, "event:release_stock"),
+                                     ::testing::Field(&Pause::scope, "line:shop")));
 }
 
 }  // namespace

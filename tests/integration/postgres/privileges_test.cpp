@@ -45,6 +45,10 @@ TEST_F(Privileges, TheDaemonDoesItsWork) {
   may(daemon_, "DELETE FROM order_timeout.timeout_task");
   may(daemon_, "INSERT INTO order_timeout.sweep_run (kind) VALUES ('NIGHTLY') RETURNING id");
   may(daemon_, "UPDATE order_timeout.sweep_run SET status = 'SUCCESS'");
+  may(daemon_,
+      "INSERT INTO order_timeout.pause (scope, \"by\", reason) VALUES ('all', 'guard', 'r')");
+  may(daemon_, "UPDATE order_timeout.pause SET until = now()");
+  may(daemon_, "DELETE FROM order_timeout.pause");
   for (const std::string table :
        {"rule", "hold", "quarantine", "deadline_override", "pause", "closed_order", "shop_mapping",
         "outbox", "timeout_task", "sweep_run", "schema_version"}) {

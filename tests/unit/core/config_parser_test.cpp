@@ -149,8 +149,9 @@ TEST(Config, TakesVariablesDefaultsAndFiles) {
       "events: {release_stock: {url: \"http://localhost/\", headers: {A: \"B ${file:/run/pw}\"}}}\n"
       "log: {keep: \"${KEEP}\", level: \"${EMPTY:-warn}\"}\n");
   sources.environment = {{"USER_NAME", "u"}, {"KEEP", "7"}, {"EMPTY", ""}};
-  sources.read_file = [](const std::string& path) -> std::optional<std::string> {
-    return path == "/run/pw" ? std::optional<std::string>{"s3cret${X}"} : std::nullopt;
+  sources.read_file = [](const std::string& path) -> Result<std::string> {
+    if (path != "/run/pw") return Failure{FailureKind::unavailable, "cannot be read", ""};
+    return std::string{"s3cret${X}"};
   };
   const Config config = parsed(sources).config;
   EXPECT_EQ(config.database.url, "postgresql://u:s3cret${X}@h/shop");

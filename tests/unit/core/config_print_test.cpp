@@ -65,8 +65,8 @@ ConfigSources with_secrets() {
       "    url: \"http://127.0.0.1/x?token=hush-6\"\n"
       "    headers: {Authorization: \"Bearer hush-5\", X-Env: \"${TOKEN}\"}\n");
   sources.environment["TOKEN"] = "hush-7";
-  sources.read_file = [](const std::string& path) -> std::optional<std::string> {
-    return path == "/run/redis" ? "hush-3" : "hush-4";
+  sources.read_file = [](const std::string& path) -> Result<std::string> {
+    return std::string{path == "/run/redis" ? "hush-3" : "hush-4"};
   };
   return sources;
 }
@@ -87,7 +87,9 @@ TEST(PrintConfig, MasksEverySecretAndLittleElse) {
 TEST(PrintConfig, MasksThePasswordOnlyWhereAFileHoldsTheWholeUrl) {
   ConfigSources sources = sources_of(kShort);
   sources.sets.emplace_back("database.url", "\"${file:/run/url}\"");
-  sources.read_file = [](const std::string&) { return "host=h user=u password='hu sh' dbname=d"; };
+  sources.read_file = [](const std::string&) -> Result<std::string> {
+    return std::string{"host=h user=u password='hu sh' dbname=d"};
+  };
   EXPECT_THAT(print_config(parsed(sources)),
               HasSubstr("url: \"host=h user=u password=*** dbname=d\"  # command line"));
 }

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <boost/json.hpp>
 #include <fstream>
 #include <regex>
 #include <set>
@@ -98,6 +99,53 @@ TEST(ExampleFile, IsTheConfigurationOfTheDefaults) {
   EXPECT_EQ(example.order_table.columns, OrderColumns{});
 }
 
+// Its text is written by json_schema(): what the table says, editors know.
+TEST(JsonSchema, IsTheOneInTheRepository) {
+  EXPECT_EQ(content_of("config/order-timeoutd.schema.json"), json_schema())
+      << "config/order-timeoutd.schema.json must be:\n"
+      << json_schema();
+}
+
+// Where the schema describes a key; null where it does not.
+const boost::json::value* described(const boost::json::value& schema, std::string_view key) {
+  const boost::json::value* node = &schema;
+  while (node != nullptr && !key.empty()) {
+    const std::size_t dot = std::min(key.find('.'), key.size());
+    const std::string_view segment = key.substr(0, dot);
+    const bool any = segment == "*";
+    const auto* below = node->as_object().if_contains(any ? "additionalProperties" : "properties");
+    node = any || below == nullptr ? below : below->as_object().if_contains(segment);
+    key.remove_prefix(std::min(dot + 1, key.size()));
+  }
+  return node;
+}
+
+TEST(JsonSchema, DescribesEveryKeyAndRefusesOthers) {
+  const boost::json::value schema = boost::json::parse(json_schema());
+  EXPECT_EQ(schema.at("additionalProperties"), false);
+  for (const SchemaRow& row : schema_rows()) {
+    const boost::json::value* node = described(schema, row.key);
+    ASSERT_NE(node, nullptr) << row.key;
+    const std::string description{node->at("description").as_string()};
+    EXPECT_THAT(description, HasSubstr(std::string{row.sentence})) << row.key;
+  }
+  EXPECT_EQ(described(schema, "log.colour"), nullptr);
+}
+
+TEST(JsonSchema, LetsAVariableStandForAnyValue) {
+  const boost::json::value schema = boost::json::parse(json_schema());
+  const auto& keep = described(schema, "log.keep")->at("anyOf").as_array();
+  EXPECT_EQ(keep.at(0),
+            (boost::json::value{{"type", "integer"}, {"minimum", 1}, {"maximum", 1000}}));
+  EXPECT_EQ(keep.at(1).at("$ref"), "#/definitions/substituted");
+  EXPECT_EQ(schema.at("definitions").at("substituted").at("pattern"), "\\$\\{");
+}
+
+TEST(ExampleFile, NamesTheSchemaForEditors) {
+  EXPECT_THAT(content_of("config/order-timeoutd.example.yaml"),
+              StartsWith("# yaml-language-server: $schema=order-timeoutd.schema.json\n"));
+}
+
 TEST(Readme, HoldsTheReferenceOfTheSchema) {
   const std::string readme = content_of("README.md");
   const std::size_t begin = readme.find(kReferenceBegin);
@@ -123,12 +171,12 @@ TEST(Readme, NamesEveryKeyOfTheSchema) {
 TEST(MarkdownReference, HasARowAKeyAndEscapesWhatWouldEndACell) {
   const std::string reference = markdown_reference();
   EXPECT_THAT(reference, StartsWith(std::string{kReferenceBegin}));
-  EXPECT_THAT(reference,
-              HasSubstr("| `database.connections` | a whole number from 3 to 100 | `4` | "));
+  EXPECT_THAT(
+      reference,
+      HasSubstr("| `database.connections` | a whole number from 3 to 100 | `4` | restart | "));
   EXPECT_THAT(reference, HasSubstr("| `redis.member` | order_no \\| id | `order_no` |"));
-  EXPECT_THAT(reference, HasSubstr("| `snapshot` | an absolute path | "
-                                   "`/var/lib/order-timeoutd/last-good.yaml` | restart | *Not in "
-                                   "this version.* "));
+  EXPECT_THAT(reference, HasSubstr("| `high_availability.shards` | a whole number from 1 to 1024 "
+                                   "| `1` | restart | *Not in this version.* "));
 }
 
 }  // namespace

@@ -1,0 +1,180 @@
+// Proves that a reload is all or nothing: what is accepted holds as a whole and reaches the orders
+// that wait already; what is refused changes nothing, says why, and ends the command with its code.
+#include <csignal>
+#include <filesystem>
+
+#include "support/reload_fixture.hpp"
+#include "support/stock_service.hpp"
+
+namespace order_timeout::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+using Reload = ReloadFixture;
+
+TEST_F(Reload, AShorterTimeoutReachesOrdersThatWaitAlready) {
+  DaemonProcess daemon({.database_url = url(), .lines = {{"default", "{timeout: 1h, grace: 0s}"}}});
+  daemon.start();
+  ASSERT_TRUE(daemon.await_ready());
+  place_orders(50);
+  ASSERT_TRUE(daemon.await_notification("STATUS="));
+  write_lines(daemon, {{"default", "{timeout: 2s, grace: 0s}"}});
+  const ProgramRun run = ctl(daemon, {"reload"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("business_lines.default.timeout: 1h -> 2s"),
+                             HasSubstr("reloaded, revision ")));
+  EXPECT_TRUE(await_count("t_order where status = 'CLOSED'", 50, 10s));
+  expect_none_early("o.created_at + interval '2 seconds'");
+  EXPECT_THAT(daemon.log_text(),
+              HasSubstr("change_1=\"business_lines.default.timeout: 1h -> 2s\""));
+  EXPECT_EQ(reloads(daemon, "ok"), 1);
+}
+
+TEST_F(Reload, ALongerTimeoutReachesOrdersThatWaitAlready) {
+  DaemonProcess daemon({.database_url = url(),
+                        .lines = {{"default", "{timeout: 3s, grace: 0s}"},
+                                  {"flash", "{timeout: 3s}"},
+                                  {"slow", "{timeout: 3s}"}}});
+  daemon.start();
+  ASSERT_TRUE(daemon.await_ready());
+  const auto slow = place_order("clock_timestamp()", "slow");
+  const auto flash = place_order("clock_timestamp()", "flash");
+  write_lines(daemon, {{"default", "{timeout: 3s, grace: 0s}"},
+                       {"flash", "{timeout: 3s}"},
+                       {"slow", "{timeout: 1h}"}});
+  EXPECT_EQ(ctl(daemon, {"reload"}).exit_code, 0);
+  EXPECT_TRUE(await_closed(flash));
+  EXPECT_TRUE(await_closed(place_order("clock_timestamp() - interval '2 s'", "flash")));
+  EXPECT_EQ(status_of(slow), "WAIT_PAY");
+}
+
+TEST_F(Reload, TheGuardRefusesWhatMakesTooManyOrdersDueUntilAPersonConfirms) {
+  DaemonProcess daemon(
+      {.database_url = url(),
+       .lines = {{"default", "{timeout: 1h, grace: 0s}"}, {"flash", "{timeout: 30m}"}},
+       .extra = "guard: {max_due_by_reload: 25}"});
+  daemon.start();
+  ASSERT_TRUE(daemon.await_ready());
+  place_orders(30, "flash", "now() - interval '20 minutes'");
+  place_orders(30, "default", "now() - interval '20 minutes'");
+  write_lines(daemon, {{"default", "{timeout: 1h, grace: 0s}"}, {"flash", "{timeout: 10m}"}});
+  const std::string before = revision();
+  const ProgramRun refused = ctl(daemon, {"reload"});
+  EXPECT_EQ(refused.exit_code, 5);
+  EXPECT_THAT(refused.out, HasSubstr("flash timeout 30m -> 10m: 30 orders due at once\n"));
+  EXPECT_THAT(refused.err, HasSubstr("nothing was changed: 30 orders would be due at once, more "
+                                     "than guard.max_due_by_reload=25"));
+  EXPECT_EQ(revision(), before);
+  EXPECT_EQ(reloads(daemon, "refused"), 1);
+  EXPECT_EQ(count("t_order where status = 'CLOSED'"), 0);
+  EXPECT_EQ(ctl(daemon, {"reload", "--confirm"}).exit_code, 0);
+  EXPECT_TRUE(await_count("t_order where status = 'CLOSED' and biz_line = 'flash'", 30));
+  EXPECT_EQ(count("t_order where status = 'CLOSED' and biz_line = 'default'"), 0);
+}
+
+TEST_F(Reload, AKeyThatNeedsARestartIsNamedAndNothingOfTheFileIsTaken) {
+  DaemonProcess daemon({.database_url = url(), .extra = "close: {batch_size: 100}"});
+  daemon.start();
+  ASSERT_TRUE(daemon.await_ready());
+  const std::string before = revision();
+  write_file(daemon, daemon.configuration() + "high_availability: {lease: 10s}\n");
+  EXPECT_EQ(ctl(daemon, {"reload"}).exit_code, 0) << "it stands at its default";
+  daemon.setup().extra =
+      "close: {batch_size: 50}\norder_table: {name: public.t_order, columns: "
+      "{paid_at: ~}}";
+  write_lines(daemon, {{"default", "{timeout: 5m}"}});
+  const ProgramRun run = ctl(daemon, {"reload"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("needs a restart: order_table.columns.paid_at"));
+  EXPECT_EQ(revision(), before);
+  EXPECT_EQ(reloads(daemon, "refused"), 1);
+  // What is in force is what was: the same file as at the start has no changes.
+  daemon.setup().extra = "close: {batch_size: 100}";
+  write_lines(daemon, {{"default", "{timeout: 1s, grace: 0s}"}});
+  EXPECT_THAT(ctl(daemon, {"reload"}).out, Not(HasSubstr(" -> ")));
+}
+
+TEST_F(Reload, EventsAndLogsAndLimitsFollow) {
+  stock::StockService stock;
+  DaemonProcess daemon({.database_url = url(),
+                        .lines = {{"default", "{timeout: 1s, grace: 0s, on_close: []}"}},
+                        .extra = "log: {level: warn}\nevents: {}"});
+  daemon.start();
+  ASSERT_TRUE(daemon.await_ready());
+  ASSERT_TRUE(await_closed(place_order()));
+  EXPECT_EQ(count("order_timeout.outbox"), 0);
+  const std::filesystem::path token = daemon.directory() / "token";
+  std::ofstream(token) << "first-token\n";
+  std::filesystem::permissions(
+      token, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  daemon.setup().extra =
+      "log: {level: info, format: json}\nclose: {batch_size: 7}\n"
+      "sweep: {nightly: \"04:00\", catch_up_interval: 1s}\n"
+      "events: {release_stock: {url: \"" +
+      stock.url() + "\", headers: {X-Token: \"${file:" + token.string() + "}\"}}}";
+  write_lines(daemon, {{"default", "{timeout: 1s, grace: 0s, on_close: [release_stock]}"}});
+  ASSERT_EQ(ctl(daemon, {"reload"}).exit_code, 0);
+  EXPECT_TRUE(await_closed(place_order()));
+  EXPECT_TRUE(stock.wait_for_calls(1, kPatience));
+  EXPECT_EQ(stock.last_request().headers["x-token"], "first-token");
+  EXPECT_TRUE(daemon.await_log("\"message\":\"reload_ok\""));
+  // A secret that changed is read again, though its masked text is the same.
+  std::ofstream(token) << "second-token\n";
+  const ProgramRun changed = ctl(daemon, {"reload"});
+  EXPECT_THAT(changed.out, HasSubstr("events.release_stock.headers.X-Token: \"***\" -> \"***\" "
+                                     "(changed)"));
+  EXPECT_TRUE(await_closed(place_order()));
+  EXPECT_TRUE(stock.wait_for_calls(2, kPatience));
+  EXPECT_EQ(stock.last_request().headers["x-token"], "second-token");
+  // And an event that is gone waits in the outbox.
+  daemon.setup().extra = "events: {other: {url: \"" + stock.url() + "\"}}";
+  write_lines(daemon, {{"default", "{timeout: 1s, grace: 0s, on_close: [other]}"}});
+  ASSERT_EQ(ctl(daemon, {"reload"}).exit_code, 0);
+  EXPECT_TRUE(await_closed(place_order()));
+  EXPECT_TRUE(await_count("order_timeout.outbox where event_type = 'OTHER'", 1));
+  EXPECT_EQ(daemon.terminate(), 0);
+}
+
+TEST_F(Reload, ManySignalsAreFewReloadsAndTheLastFileHolds) {
+  DaemonProcess daemon({.database_url = url(), .lines = {{"default", "{timeout: 1h}"}}});
+  daemon.start();
+  ASSERT_TRUE(daemon.await_ready());
+  for (int i = 0; i < 500; ++i) {
+    if (i == 490) write_lines(daemon, {{"default", "{timeout: 1s, grace: 0s}"}});
+    daemon.signal(SIGHUP);
+  }
+  EXPECT_TRUE(daemon.await_log("business_lines.default.timeout: 1h -> 1s"));
+  EXPECT_TRUE(await_closed(place_order()));
+  EXPECT_TRUE(daemon.await_log("reload_coalesced"));
+  EXPECT_LT(reloads(daemon, "ok"), 100);
+  EXPECT_EQ(daemon.terminate(), 0);
+}
+
+TEST_F(Reload, IsRefusedWhileTheDatabaseDoesNotFit) {
+  DaemonProcess daemon({.database_url = url(), .lines = {{"default", "{timeout: 1h}"}}});
+  daemon.start();
+  ASSERT_TRUE(daemon.await_ready());
+  shop_.exec("alter table order_timeout.shop_mapping rename to mapping_away");
+  write_lines(daemon, {{"default", "{timeout: 2h}"}});
+  const ProgramRun run = ctl(daemon, {"reload"});
+  EXPECT_EQ(run.exit_code, 69);
+  EXPECT_THAT(run.err, HasSubstr("nothing was changed"));
+  EXPECT_EQ(reloads(daemon, "error"), 1);
+  shop_.exec("alter table order_timeout.mapping_away rename to shop_mapping");
+  EXPECT_EQ(ctl(daemon, {"reload"}).exit_code, 0);
+}
+
+TEST_F(Reload, NeedsADaemonThatAnswers) {
+  DaemonProcess daemon({.database_url = url()});
+  daemon.write_configuration();
+  const ProgramRun run = ctl(daemon, {"reload"});
+  EXPECT_EQ(run.exit_code, 69);
+  EXPECT_THAT(run.err, HasSubstr("no daemon answers on "));
+}
+
+}  // namespace
+}  // namespace order_timeout::testing
