@@ -198,6 +198,8 @@ class ControlStore {
   virtual Awaitable<std::vector<Pause>> pauses() = 0;              // in force now, by scope
   // A pause of this scope that is there already stays as it is.
   virtual Awaitable<Done> pause(Pause pause) = 0;
+  // Pending orders by business lines that no rule lists: in quotes, or NULL. At most 50.
+  virtual Awaitable<std::map<std::string, std::int64_t>> unlisted_lines() = 0;
   virtual Awaitable<ClockSample> sample_clock() = 0;
   virtual Awaitable<std::int64_t> begin_sweep(SweepKind kind) = 0;
   virtual Awaitable<Done> finish_sweep(SweepReport report) = 0;

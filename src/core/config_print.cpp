@@ -13,6 +13,8 @@ namespace {
 std::string one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
+  // yaml-cpp names the first byte of a character that it does not want.
+  while (const auto at = first_invalid_utf8(text)) text[*at] = '?';
   return text;
 }
 

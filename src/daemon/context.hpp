@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,6 +36,7 @@ struct Figures {
   bool from_snapshot = false;  // the file was broken at start: the snapshot is in force
   std::string last_reload;     // how it ended
   std::vector<Pause> pauses;
+  std::map<std::string, std::int64_t> unlisted_lines;  // pending orders by them
   std::int64_t closed = 0;
   std::array<std::int64_t, 6> closed_by_source{};  // by Source
   std::int64_t delivered = 0;

@@ -86,6 +86,7 @@ Daemon::Daemon(LoadedConfig loaded, Load load, std::unique_ptr<telemetry::Log> l
                     spawn(std::move(name), std::move(service));
                   }),
       pauses_(context_),
+      lines_(context_),
       reload_(context_, loaded_.parsed,
               {std::move(load), [this](const Config& config) { return prepare(config); },
                [this](ParsedConfig parsed) { adopt(std::move(parsed)); }}),
@@ -223,6 +224,7 @@ void Daemon::start_closing() {
 
 void Daemon::start_watching() {
   spawn("reread", discovery_.read_again());
+  spawn("lines", lines_.watch());
   spawn("timeout tasks", discovery_.watch_timeout_tasks());
   if (reminders_) spawn("reminders", reminding_.watch_reminders());
   spawn("catch-up", sweeps_->catch_up());

@@ -19,6 +19,7 @@
 #include "daemon/control_verbs.hpp"
 #include "daemon/deliveries.hpp"
 #include "daemon/discovery_service.hpp"
+#include "daemon/line_watch.hpp"
 #include "daemon/pause_watch.hpp"
 #include "daemon/reload_service.hpp"
 #include "daemon/reminder_service.hpp"
@@ -108,6 +109,7 @@ class Daemon {
   std::optional<SweepService> sweeps_;
   Deliveries deliveries_;
   PauseWatch pauses_;
+  LineWatch lines_;
   std::optional<Prepared> prepared_;
   ReloadService reload_;
   ControlVerbs verbs_;

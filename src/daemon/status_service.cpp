@@ -78,7 +78,7 @@ boost::asio::awaitable<void> StatusService::refresh() {
   if (!mapping) co_return;
   if (c_.figures.mapping_fits && !mapping->fits) {
     c_.log.error("schema", "the order table has changed: closing pauses",
-                 {{"cause", mapping->detail}});
+                 {{"reason", "schema_mismatch"}, {"cause", mapping->detail}});
   }
   if (!c_.figures.mapping_fits && mapping->fits) {
     c_.log.info("schema", "the order table fits again: closing resumes");
@@ -143,6 +143,9 @@ std::string StatusService::status_json() const {
         json::object{{"scope", pause.scope}, {"by", pause.by}, {"reason", pause.reason}});
   }
   status["paused"] = std::move(paused);
+  json::object unlisted;
+  for (const auto& [line, orders] : c_.figures.unlisted_lines) unlisted[line] = orders;
+  status["unlisted_lines"] = std::move(unlisted);
   status["config"] = json::object{{"hash", c_.figures.config_hash},
                                   {"from_snapshot", c_.figures.from_snapshot},
                                   {"last_reload", c_.figures.last_reload}};

@@ -116,6 +116,13 @@ DueByRules count_due_by_rules(Connection& connection, const std::string& rules) 
   return due;
 }
 
+std::map<std::string, std::int64_t> read_unlisted_lines(Connection& connection) {
+  const Rows rows = connection.read(embedded_sql("queries/unlisted_lines.sql"));
+  std::map<std::string, std::int64_t> lines;
+  for (int row = 0; row < rows.size(); ++row) lines[rows.text(row, 0)] = rows.integer(row, 1);
+  return lines;
+}
+
 std::vector<Pause> read_pauses(Connection& connection) {
   const Rows rows = connection.read(embedded_sql("queries/pauses.sql"));
   std::vector<Pause> pauses;
@@ -174,6 +181,10 @@ Awaitable<Done> ControlStore::pause(Pause pause) {
     return write_pause(connection, pause);
   };
   return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), std::move(work));
+}
+
+Awaitable<std::map<std::string, std::int64_t>> ControlStore::unlisted_lines() {
+  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), &read_unlisted_lines);
 }
 
 Awaitable<ClockSample> ControlStore::sample_clock() {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "order_timeout/config.hpp"
 #include "ports.hpp"
@@ -21,6 +23,7 @@ class ControlStore final : public order_timeout::ControlStore {
   Awaitable<DueByRules> due_by_rules(RuleSet rules) override;
   Awaitable<std::vector<Pause>> pauses() override;
   Awaitable<Done> pause(Pause pause) override;
+  Awaitable<std::map<std::string, std::int64_t>> unlisted_lines() override;
   Awaitable<ClockSample> sample_clock() override;
   Awaitable<std::int64_t> begin_sweep(SweepKind kind) override;
   Awaitable<Done> finish_sweep(SweepReport report) override;

@@ -1,5 +1,6 @@
 // Proves that a reload is all or nothing: what is accepted holds as a whole and reaches the orders
 // that wait already; what is refused changes nothing, says why, and ends the command with its code.
+#include <boost/json.hpp>
 #include <csignal>
 #include <filesystem>
 
@@ -149,9 +150,27 @@ TEST_F(Reload, ManySignalsAreFewReloadsAndTheLastFileHolds) {
   }
   EXPECT_TRUE(daemon.await_log("business_lines.default.timeout: 1h -> 1s"));
   EXPECT_TRUE(await_closed(place_order()));
-  EXPECT_TRUE(daemon.await_log("reload_coalesced"));
   EXPECT_LT(reloads(daemon, "ok"), 100);
   EXPECT_EQ(daemon.terminate(), 0);
+}
+
+// The rules are locked, so that the first reload waits while more signals come; that the loop
+// answers in between shows that each of them has arrived.
+TEST_F(Reload, SignalsThatComeDuringAReloadAreOneMore) {
+  DaemonProcess daemon({.database_url = url(), .lines = {{"default", "{timeout: 1h}"}}});
+  daemon.start();
+  ASSERT_TRUE(daemon.await_ready());
+  write_lines(daemon, {{"default", "{timeout: 2h}"}});
+  shop_.begin();
+  shop_.exec("lock table order_timeout.rule in access exclusive mode");
+  for (int i = 0; i < 4; ++i) {
+    daemon.signal(SIGHUP);
+    ASSERT_TRUE(i > 0 || daemon.await_log("log files reopened"));
+    ASSERT_EQ(daemon.http_get("/healthz").status, 200);
+  }
+  shop_.commit();
+  EXPECT_TRUE(daemon.await_log("reload_coalesced signals=2"));
+  EXPECT_TRUE(await([&] { return reloads(daemon, "ok") == 2; }));
 }
 
 TEST_F(Reload, IsRefusedWhileTheDatabaseDoesNotFit) {
@@ -166,6 +185,20 @@ TEST_F(Reload, IsRefusedWhileTheDatabaseDoesNotFit) {
   EXPECT_EQ(reloads(daemon, "error"), 1);
   shop_.exec("alter table order_timeout.mapping_away rename to shop_mapping");
   EXPECT_EQ(ctl(daemon, {"reload"}).exit_code, 0);
+}
+
+TEST_F(Reload, ALineThatNoRuleListsIsToldAndCountedByItsExactName) {
+  DaemonProcess daemon(
+      {.database_url = url(), .lines = {{"default", "{timeout: 1h}"}, {"flash", "{timeout: 1h}"}}});
+  for (const char* line : {"flash", "FLASH", "flash ", "flash\nx", ""}) place_orders(2, line);
+  place_orders(3, "FLASH");
+  daemon.start();
+  ASSERT_TRUE(daemon.await_ready());
+  EXPECT_TRUE(daemon.await_log("cause=NULL orders=2"));
+  const ProgramRun run = ctl(daemon, {"--json", "status"});
+  const auto lines = boost::json::parse(run.out).at("daemon").at("unlisted_lines");
+  EXPECT_EQ(lines, (boost::json::value{
+                       {"\"FLASH\"", 5}, {"\"flash\nx\"", 2}, {"\"flash \"", 2}, {"NULL", 2}}));
 }
 
 TEST_F(Reload, NeedsADaemonThatAnswers) {

@@ -194,5 +194,40 @@ TEST_F(ShopTypes, APartitionedTableWorks) {
   EXPECT_THAT(close("1,11"), ElementsAre("closed", "closed"));
 }
 
+// One that PostgreSQL can write through: the row below it is locked and closed.
+TEST_F(ShopTypes, AViewIsAnOrderTable) {
+  shop_.exec(
+      "CREATE TABLE kept (id bigint PRIMARY KEY, number text, kind text, state text, made "
+      "timestamptz, region text);"
+      "CREATE VIEW orders AS SELECT id, number AS no, kind AS line, state AS status, made AS "
+      "created "
+      "FROM kept WHERE region = 'north';"
+      "INSERT INTO kept SELECT n, n, 'x', 'WAIT_PAY', now() - interval '71 s', "
+      "CASE n WHEN 3 THEN 'south' ELSE 'north' END FROM generate_series(1, 3) n");
+  migrate();
+  Session payer(server_.url(database_));
+  payer.begin();
+  payer.exec("SELECT FROM kept WHERE id = 2 FOR UPDATE");
+  EXPECT_THAT(close("1,2,3"), ElementsAre("closed", "locked", "missing"));
+  payer.commit();
+  EXPECT_EQ(shop_.value("SELECT string_agg(state, ',' ORDER BY id) FROM kept"),
+            "CLOSED,WAIT_PAY,WAIT_PAY");
+}
+
+TEST_F(ShopTypes, NamesMayHaveSixtyThreeBytes) {
+  const std::string table(63, 't');
+  const std::string column =
+      std::string(21, 'c') + "订单编号订单编号订单编号订单";  // 21 + 42 bytes
+  ASSERT_EQ(column.size(), 63U);
+  shop_.exec("CREATE TABLE " + table + " (id bigint PRIMARY KEY, \"" + column +
+             "\" text, line text, status text, created timestamptz);"
+             "INSERT INTO " +
+             table + " VALUES (1, 'N1', 'x', 'WAIT_PAY', now() - interval '71 s')");
+  mapping_.name = table;
+  mapping_.columns.order_no = column;
+  migrate();
+  EXPECT_THAT(close("1"), ElementsAre("closed"));
+}
+
 }  // namespace
 }  // namespace order_timeout::testing

@@ -57,6 +57,14 @@ const BadValue kValues[] = {
     {kTimeouts, "99999999999999999999d",
      "found \"99999999999999999999d\": the number is too large; allowed: a duration from 1s to "
      "400d"},
+    {kTimeouts, "30 m",
+     "found \"30 m\": the units are ms, s, m, h and d; allowed: a duration from 1s to 400d"},
+    {kTimeouts, "PT30M",
+     "found \"PT30M\": not a duration such as 500ms, 15m or 2h30m; allowed: a duration from 1s to "
+     "400d"},
+    {kTimeouts, "３０m",
+     "found \"３０m\": not a duration such as 500ms, 15m or 2h30m; allowed: a duration from 1s to "
+     "400d"},
     {"business_lines.default.grace", "60",
      "found \"60\": a duration needs a unit: 30m; allowed: a duration from 0s to 400d"},
     {"business_lines.default.action", "delete",

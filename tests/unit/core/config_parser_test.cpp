@@ -174,6 +174,29 @@ TEST(Config, AcceptsTheLimitsOfEachRange) {
   EXPECT_EQ(config.sweep.nightly_minute_of_day, 1439);
 }
 
+// YAML 1.1 would make booleans and numbers of most of these.
+TEST(Config, TakesEveryTextAsTheNameOfALineExactlyAsItIsWritten) {
+  const Config config =
+      config_of(kShort +
+                "business_lines:\n"
+                "  no: {timeout: 1m}\n  on: {}\n  007: {}\n  1:30: {}\n"
+                "  NO: {}\n  ~x: {}\n  \"null\": {}\n  \"a b \": {}\n  闪购: {}\n");
+  std::vector<std::string> names;
+  for (const auto& [name, line] : config.business_lines) names.push_back(name);
+  EXPECT_THAT(names, testing::UnorderedElementsAre("no", "on", "007", "1:30", "NO", "~x", "null",
+                                                   "a b ", "闪购"));
+  EXPECT_EQ(config.business_lines.at("no").timeout, 1min);
+  EXPECT_EQ(config.business_lines.at("NO").timeout, 30min);
+}
+
+TEST(Config, MayHaveTheLineEndsOfWindows) {
+  std::string text = kShort + "log:\n  keep: 3\n  level: warn\n";
+  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 2)) {
+    text.insert(at, 1, '\r');
+  }
+  EXPECT_EQ(config_of(text), config_of(kShort + "log: {keep: 3, level: warn}\n"));
+}
+
 TEST(Config, NamesAnEventsTypeInUpperCase) {
   EXPECT_EQ(event_type_of("release_stock"), "RELEASE_STOCK");
 }
