@@ -1,6 +1,7 @@
 -- Removes at most `max` delivered events that finished longer ago than `age`, and remembers their orders first: an
 -- order that is reopened later must not release its stock twice. Returns how many.
--- The records of catch-up scans, one a minute, go at the same age.
+-- The records of catch-up scans, one a minute, and notices that were told go at the same age; not those that are said
+-- once only.
 create or replace function order_timeout.retire_events(age interval, max int) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, order_timeout, pg_temp
 as {{tag}}
@@ -22,6 +23,10 @@ begin
   select count(*) into removed from gone;
   delete from order_timeout.sweep_run s
    where s.kind in ('CATCH_UP', 'STARTUP') and s.finished_at < now() - age;
+  delete from order_timeout.notice n
+   where n.id in (select o.id from order_timeout.notice o
+                   where o.told_at < now() - age and o.notice_key is null
+                   order by o.id limit retire_events.max);
   return removed;
 end
 {{tag}};

@@ -123,6 +123,14 @@ void add_order_tokens(Tokens& tokens, const OrderTableConfig& mapping) {
                           tokens["closed_at"] + ")");
   }
   tokens["close_assignments"] = joined(assignments, ",\n           ");
+
+  assignments.front() = quote_identifier(c.status) + " = " + tokens["status_paid"];
+  if (!c.closed_at.empty()) assignments.pop_back();
+  if (!c.paid_at.empty()) {
+    assignments.push_back(quote_identifier(c.paid_at) + " = coalesce(" + tokens["paid_at"] +
+                          ", order_timeout.shop_time(now(), " + tokens["paid_at"] + "))");
+  }
+  tokens["pay_assignments"] = joined(assignments, ",\n           ");
 }
 
 // A table that is not mapped gives a view without rows, of the same columns.
@@ -174,7 +182,8 @@ std::string schema_of(const std::string& table) {
 void add_grant_tokens(Tokens& tokens, const OrderTableConfig& mapping) {
   const OrderColumns& c = mapping.columns;
   const ReadTable order{mapping.name, order_columns(mapping)};
-  const ReadTable written{mapping.name, without_gaps({c.status, c.version, c.closed_at})};
+  const ReadTable written{mapping.name,
+                          without_gaps({c.status, c.version, c.closed_at, c.paid_at})};
   std::vector<std::string> grants{column_grant("select", order), column_grant("update", written)};
   std::vector<std::string> names{quote_table(mapping.name)};
   std::set<std::string> schemas{schema_of(mapping.name)};

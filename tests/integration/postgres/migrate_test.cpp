@@ -65,8 +65,8 @@ TEST_F(Migrate, MakesEverythingAndSaysWhat) {
   shop_only();
   const auto report = migrate();
   ASSERT_TRUE(report) << report.error().detail;
-  EXPECT_THAT(report->applied, ElementsAre("rules", "outbox", "records", "indexes"));
-  EXPECT_EQ(report->schema_version, 4);
+  EXPECT_THAT(report->applied, ElementsAre("rules", "outbox", "records", "indexes", "payment"));
+  EXPECT_EQ(report->schema_version, 5);
   EXPECT_THAT(report->notices, IsEmpty());
   EXPECT_EQ(
       shop_.value("SELECT string_agg(DISTINCT pg_get_userbyid(relowner), ',') FROM pg_class WHERE "

@@ -38,6 +38,9 @@ TEST_F(Privileges, TheDaemonDoesItsWork) {
   may(daemon_, "SELECT order_timeout.oldest_transaction_start()");
   may(daemon_, "SELECT * FROM order_timeout.mapping_state('{}')");
   may(daemon_, "SELECT order_timeout.retire_events('7 days', 10)");
+  may(daemon_, "SELECT order_timeout.watch_closed('{1}')");
+  may(daemon_, "SELECT order_timeout.hold_for_payment(1, 'why')");
+  may(daemon_, "UPDATE order_timeout.notice SET told_at = now()");
   may(daemon_,
       "UPDATE order_timeout.outbox SET status = 'SUCCESS', attempts = 1, next_attempt_at = now(), "
       "last_error = NULL, finished_at = now(), leased_by = 'me', leased_until = now()");
@@ -77,6 +80,13 @@ TEST_F(Privileges, TheDaemonCannotCloseByHandOrForgeRecords) {
   may_not(daemon_,
           "INSERT INTO order_timeout.deadline_override (order_id, deadline) VALUES (1, now())");
   may_not(daemon_, "DELETE FROM order_timeout.hold");
+  may_not(daemon_, "INSERT INTO order_timeout.hold VALUES (1, 'r', 'lin')");
+  may_not(daemon_, "SELECT order_timeout.hold_order(1, 'lin', 'r')");
+  may_not(daemon_, "SELECT order_timeout.unhold_order(1, 'lin', 'r')");
+  may_not(daemon_, "SELECT order_timeout.pay_order(1, 'P1', 1)");
+  may_not(daemon_, "SELECT order_timeout.extend_order(1, now(), 'r')");
+  may_not(daemon_, "DELETE FROM order_timeout.payment");
+  may_not(daemon_, "DELETE FROM order_timeout.notice");
   may_not(daemon_, "DELETE FROM order_timeout.quarantine");
   may_not(daemon_, "DELETE FROM order_timeout.closed_order");
   may_not(daemon_, "INSERT INTO order_timeout.timeout_task (order_no, due_at) VALUES ('x', now())");
@@ -92,6 +102,11 @@ TEST_F(Privileges, TheOperatorClosesByHandAndHoldsButWritesNoOrders) {
       "INSERT INTO order_timeout.pause (scope, \"by\", reason) VALUES ('all', 'lin', 'r')");
   may(operator_, "DELETE FROM order_timeout.pause");
   may(operator_, "DELETE FROM order_timeout.quarantine");
+  may(operator_, "SELECT order_timeout.hold_order(1, 'lin', 'r')");
+  may(operator_, "SELECT order_timeout.unhold_order(1, 'lin', 'r')");
+  may_not(operator_, "SELECT order_timeout.pay_order(1, 'P1', 1)");
+  may_not(operator_, "SELECT order_timeout.set_hold(1, 'payment_check', 'r')");
+  may_not(operator_, "DELETE FROM order_timeout.payment");
   for (const std::string relation :
        {"shop_order", "timed_order", "order_deadline", "outbox", "rule", "review",
         "shadow_decision", "sweep_run", "shop_mapping"}) {
@@ -103,12 +118,16 @@ TEST_F(Privileges, TheOperatorClosesByHandAndHoldsButWritesNoOrders) {
   may_not(operator_, "UPDATE order_timeout.outbox SET status = 'SUCCESS'");
 }
 
-TEST_F(Privileges, TheShopReadsDeadlinesAndSendsTasks) {
+TEST_F(Privileges, TheShopPaysExtendsReadsDeadlinesAndSendsTasks) {
   place(1, 0);
   Session login(server_.url(database_, "shop_login"));
   EXPECT_EQ(login.value("SELECT order_no FROM order_timeout.order_deadline WHERE order_id = 1"),
             "N1");
   may(login, "INSERT INTO order_timeout.timeout_task (order_no, due_at) VALUES ('N1', now())");
+  may(login, "SELECT order_timeout.extend_order(1, now() + interval '1 day', 'asked')");
+  may(login, "SELECT order_timeout.pay_order(1, 'P1', 1990)");
+  may_not(login, "SELECT order_timeout.record_payment(1, 'P2', 1, 'REFUND', 'r', 'me')");
+  may_not(login, "SELECT * FROM order_timeout.payment");
   may_not(login, "SELECT * FROM order_timeout.shop_order");
   may_not(login, "SELECT * FROM order_timeout.close_orders('{1}', NULL)");
   may_not(login, "SELECT * FROM order_timeout.outbox");
@@ -134,12 +153,12 @@ TEST_F(Privileges, NothingIsForEveryone) {
       "0");
 }
 
-TEST_F(Privileges, TheOwnerMayWriteThreeColumnsOfTheShopAndCannotLogIn) {
+TEST_F(Privileges, TheOwnerMayWriteFourColumnsOfTheShopAndCannotLogIn) {
   EXPECT_EQ(
       shop_.value("SELECT string_agg(column_name, ',' ORDER BY column_name) FROM "
                   "information_schema.column_privileges WHERE grantee = 'order_timeout_owner' AND "
                   "privilege_type <> 'SELECT' AND table_schema = 'public'"),
-      "closed_at,status,version");
+      "closed_at,paid_at,status,version");
   EXPECT_EQ(
       shop_.value(
           "SELECT rolcanlogin OR rolsuper FROM pg_roles WHERE rolname = 'order_timeout_owner'"),

@@ -81,6 +81,17 @@ TEST(RenderFunction, AColumnThatIsNotMappedIsATypedNull) {
   EXPECT_EQ(close, R"(set "status" = 'CLOSED';)");
 }
 
+TEST(RenderFunction, APaymentSetsStatusVersionAndPaidAtWhereTheyAreMapped) {
+  OrderTableConfig mapping = ::order_timeout::testing::sample_order_table();
+  EXPECT_EQ(render_function("{{pay_assignments}}", mapping),
+            "\"status\" = 'PAID',\n           \"version\" = o.\"version\" + 1,\n           "
+            "\"paid_at\" = coalesce(o.\"paid_at\", order_timeout.shop_time(now(), "
+            "o.\"paid_at\"))");
+  mapping.columns.version.clear();
+  mapping.columns.paid_at.clear();
+  EXPECT_EQ(render_function("{{pay_assignments}}", mapping), "\"status\" = 'PAID'");
+}
+
 TEST(RenderFunction, TheDollarQuoteOccursInNoName) {
   OrderTableConfig mapping;
   mapping.name = "t";
