@@ -35,6 +35,20 @@ struct PauseRequest {
   std::string reason;
 };
 
+struct HoldRequest {
+  std::vector<std::string> order_nos;
+  std::string held_by;  // unhold: instead of order numbers, all that this one holds
+  bool all = false;
+  std::string reason;
+};
+
+struct ExtendRequest {
+  std::string order_no;
+  std::string until;   // RFC 3339; empty: by `longer`
+  std::string longer;  // a duration, as 10m
+  std::string reason;
+};
+
 int migrate(const Invocation& invocation, bool drop_view);
 int print_sql(const Invocation& invocation);
 int status(const Invocation& invocation);
@@ -44,6 +58,10 @@ int pause(const Invocation& invocation, const PauseRequest& request);
 int resume(const Invocation& invocation, const PauseRequest& request);
 // `confirmed`: whoever asks knows how many orders it makes due.
 int reload(const Invocation& invocation, bool confirmed);
+int hold(const Invocation& invocation, const HoldRequest& request);
+int unhold(const Invocation& invocation, const HoldRequest& request);
+int list_held(const Invocation& invocation);
+int extend(const Invocation& invocation, const ExtendRequest& request);
 
 // Who asks: the person behind sudo where there is one.
 std::string operator_name();

@@ -7,6 +7,7 @@
 #include "ctl/invocation.hpp"
 #include "daemon/config_file.hpp"
 #include "daemon/exit_code.hpp"
+#include "order_timeout/durations.hpp"
 
 namespace order_timeout::ctl {
 namespace {
@@ -21,6 +22,9 @@ struct Arguments {
   PauseRequest pause;
   bool confirmed = false;
   bool takes_snapshot = false;  // the verb is of use although the configuration file is broken
+  HoldRequest hold;
+  HoldRequest unhold;
+  ExtendRequest extend;
   std::function<int(const Invocation&)> verb;
 };
 
@@ -104,6 +108,78 @@ void add_reload(CLI::App& app, Arguments& arguments) {
   });
 }
 
+std::string mistake_in_duration(const std::string& text) {
+  const auto duration = parse_duration(text);
+  const auto* mistake = std::get_if<TextMistake>(&duration);
+  return mistake == nullptr ? "" : mistake->what;
+}
+
+void add_hold(CLI::App& app, Arguments& arguments) {
+  HoldRequest& request = arguments.hold;
+  CLI::App* verb = app.add_subcommand("hold", "Keep orders from being closed; `hold list`");
+  CLI::App* list =
+      verb->add_subcommand("list", "The orders that are held, why, by whom, since when");
+  verb->require_subcommand(0, 1);
+  CLI::Option* numbers = verb->add_option("ORDER_NO", request.order_nos, "Order numbers");
+  CLI::Option* reason = verb->add_option("--reason", request.reason, "Why; kept with the record")
+                            ->check(mistake_in_reason);
+  verb->callback([&arguments, list, numbers, reason] {
+    if (list->parsed()) {
+      arguments.verb = list_held;
+      return;
+    }
+    if (numbers->empty()) throw CLI::RequiredError("hold: ORDER_NO or list");
+    if (reason->empty()) throw CLI::RequiredError("--reason");
+    arguments.verb = [&arguments](const Invocation& invocation) {
+      return hold(invocation, arguments.hold);
+    };
+  });
+}
+
+void add_unhold(CLI::App& app, Arguments& arguments) {
+  HoldRequest& request = arguments.unhold;
+  CLI::App* verb = app.add_subcommand("unhold", "Let held orders be judged anew");
+  CLI::Option* numbers = verb->add_option("ORDER_NO", request.order_nos, "Order numbers");
+  CLI::Option* by = verb->add_option("--by", request.held_by,
+                                     "Instead of numbers: what this one holds, as payment_check");
+  CLI::Option* all = verb->add_flag("--all", request.all, "With --by: all of them");
+  by->excludes(numbers)->needs(all);
+  all->needs(by);
+  verb->add_option("--reason", request.reason, "Why; kept with the record")
+      ->required()
+      ->check(mistake_in_reason);
+  verb->callback([&arguments, numbers, by] {
+    if (numbers->empty() && by->empty()) {
+      throw CLI::RequiredError("unhold: ORDER_NO, or --by NAME --all,");
+    }
+    arguments.verb = [&arguments](const Invocation& invocation) {
+      return unhold(invocation, arguments.unhold);
+    };
+  });
+}
+
+void add_extend(CLI::App& app, Arguments& arguments) {
+  ExtendRequest& request = arguments.extend;
+  CLI::App* verb = app.add_subcommand("extend", "Give an order another pay deadline");
+  verb->add_option("ORDER_NO", request.order_no, "The order's number")->required();
+  CLI::Option* longer =
+      verb->add_option("--by", request.longer,
+                       "By so much (10m), from its deadline or, where that has passed, from now")
+          ->check(mistake_in_duration);
+  CLI::Option* until = verb->add_option("--until", request.until, "Until then (RFC 3339)")
+                           ->check(mistake_in_time)
+                           ->excludes(longer);
+  verb->add_option("--reason", request.reason, "Why; kept with the record")
+      ->required()
+      ->check(mistake_in_reason);
+  verb->callback([&arguments, longer, until] {
+    if (longer->empty() && until->empty()) throw CLI::RequiredError("extend: --by or --until");
+    arguments.verb = [&arguments](const Invocation& invocation) {
+      return extend(invocation, arguments.extend);
+    };
+  });
+}
+
 void add_verbs(CLI::App& app, Arguments& arguments) {
   app.require_subcommand(1);
   CLI::App* migrating =
@@ -128,6 +204,9 @@ void add_verbs(CLI::App& app, Arguments& arguments) {
   add_pause(app, arguments, "pause", pause);
   add_pause(app, arguments, "resume", resume);
   add_reload(app, arguments);
+  add_hold(app, arguments);
+  add_unhold(app, arguments);
+  add_extend(app, arguments);
 }
 
 int run(const Arguments& arguments) {

@@ -57,7 +57,7 @@ int report(const Failure& failure) {
   if (failure.sqlstate == "42501") {
     std::cerr << "  this role may not do that; connect with --url as a role that may: the owner "
                  "for migrate, a member of "
-                 "order_timeout_operator for close\n";
+                 "order_timeout_operator for what changes orders\n";
     return kNoPermission;
   }
   if (failure.sqlstate == "3F000" || failure.sqlstate == "42P01" || failure.sqlstate == "42883") {
