@@ -135,6 +135,7 @@ class OutboxStore {
 struct RuleSet {
   std::map<std::string, BusinessLine> lines;
   Duration max_age{};
+  Duration payment_max_delay{600'000};  // what an attempt in progress may delay a close
 };
 
 // What rules would do at once: orders that they make due now and the rules in force do not.
@@ -210,6 +211,57 @@ class ControlStore {
   // has them now.
   virtual Awaitable<std::vector<ManualClose>> manual_closes() = 0;
   virtual Awaitable<Done> manual_closes_audited(std::vector<std::int64_t> run_ids) = 0;
+};
+
+// Something that happened to an order beside closing, written where it happened, told once.
+struct Notice {
+  std::int64_t id = 0;
+  OrderId order_id = 0;
+  std::string order_no, business_line;
+  std::string kind;  // extended, held, unheld, refund, unknown_payment, ... (sql/migrations/0005)
+  std::string by, reason, host;
+  std::string detail_json;  // one object of plain values
+  Instant at{};
+  std::optional<TrackedOrder> waits;  // where it is pending and may be closed some day
+};
+
+// A round over the orders that were closed: first by their events, then those remembered beyond.
+struct WatchPosition {
+  bool among_events = true;
+  std::int64_t event_id = 0;  // the last one looked at
+  std::string closed_at;      // PostgreSQL's text; empty: from the beginning
+  OrderId order_id = 0;
+};
+
+struct WatchedPage {
+  std::optional<WatchPosition> next;  // nothing: that was all
+  std::int64_t looked_at = 0;
+  std::int64_t touched = 0;  // orders with something to tell
+};
+
+// An order whose payment the gateway is asked about before it is closed.
+struct CheckedOrder {
+  OrderId id = 0;
+  std::string order_no, business_line;
+  Instant due{};
+};
+
+// Payments that come too late, and what was done to orders by others than the closers.
+class PaymentStore {
+ public:
+  virtual ~PaymentStore() = default;
+  // At most so many that nobody has told yet, oldest first; and the note that they are told.
+  virtual Awaitable<std::vector<Notice>> notices(int limit) = 0;
+  virtual Awaitable<Done> notices_told(std::vector<std::int64_t> ids) = 0;
+  // Looks after closed orders from a position on, at most `limit`.
+  virtual Awaitable<WatchedPage> watch(WatchPosition from, int limit) = 0;
+  // Those of these orders that are about to be closed on one of these business lines.
+  virtual Awaitable<std::vector<CheckedOrder>> orders_to_check(std::vector<OrderId> ids,
+                                                               std::vector<std::string> lines) = 0;
+  // Holds an order on the gateway's word: `held`, `already_held`, or why there is nothing to hold.
+  virtual Awaitable<std::string> hold_for_payment(OrderId id, std::string reason) = 0;
+  // A position behind which lie the newest `events` closes.
+  virtual Awaitable<WatchPosition> newest(std::int64_t events) = 0;
 };
 
 struct Reminder {

@@ -60,6 +60,8 @@ class CloseEngine {
   bool track(const TrackedOrder& order);
   // Not before `until`, whatever track() says: a customer's extension by a reminder. O(1).
   void delay(OrderId id, Instant until);
+  // What made a postponed order wait is over: it is tried at `at`, were that sooner. O(1).
+  void retry_at(OrderId id, Instant at);
   void untrack(OrderId id);
 
   // Orders to be closed now, at most Options::batch_size; they are in flight until settle() or

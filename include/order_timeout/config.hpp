@@ -18,6 +18,8 @@ enum class LineAction : std::uint8_t { close, review, shadow, ignore };
 enum class ReminderMember : std::uint8_t { order_no, id };
 enum class ScoreUnit : std::uint8_t { milliseconds, seconds };
 enum class SinkKind : std::uint8_t { http, sql, redis_stream };
+// What an answer of the payment gateway that is none of the configured words does.
+enum class UnknownPayment : std::uint8_t { defer, hold, close };
 enum class LogFormat : std::uint8_t { text, json };
 
 struct DatabaseConfig {
@@ -81,6 +83,7 @@ struct BusinessLine {
   Duration grace{60'000};
   LineAction action = LineAction::close;
   std::vector<std::string> on_close{"release_stock"};  // keys of `events`
+  bool payment_check = false;
 
   friend bool operator==(const BusinessLine&, const BusinessLine&) = default;
 };
@@ -94,6 +97,19 @@ struct RedisConfig {
   Duration max_extension{86'400'000};
 
   friend bool operator==(const RedisConfig&, const RedisConfig&) = default;
+};
+
+struct PaymentCheckConfig {
+  std::string url;  // http, with {order_no} in it
+  Duration connect_timeout{500};
+  Duration read_timeout{1'500};
+  int concurrency = 16;
+  std::vector<std::string> none, in_progress, paid;
+  Duration retry_after{5'000};
+  Duration max_delay{600'000};
+  UnknownPayment unknown = UnknownPayment::defer;
+
+  friend bool operator==(const PaymentCheckConfig&, const PaymentCheckConfig&) = default;
 };
 
 struct SinkConfig {
@@ -139,6 +155,7 @@ struct Config {
   Duration close_max_age{30LL * 86'400'000};
   std::int64_t max_due_by_reload = 1'000;
   Duration clock_warn{50};
+  std::optional<PaymentCheckConfig> payment_check;
   std::map<std::string, SinkConfig>
       events;  // key, e.g. release_stock; event_type is the key in upper case
   OutboxConfig outbox;

@@ -62,6 +62,13 @@ void CloseEngine::delay(OrderId id, Instant until) {
   if (held && held->due < wait.until) try_again(*held, wait.until);
 }
 
+void CloseEngine::retry_at(OrderId id, Instant at) {
+  const auto held = wheel_.find(id);
+  if (!held) return;
+  waits_[id].until = at;
+  try_again(*held, at);
+}
+
 void CloseEngine::untrack(OrderId id) { forget(id); }
 
 std::optional<DueBatch> CloseEngine::next_batch(Instant now) {

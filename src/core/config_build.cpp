@@ -20,6 +20,7 @@ class Section {
     return text == nullptr ? std::string{} : *text;
   }
   std::int64_t number(std::string_view key) const { return get<std::int64_t>(key); }
+  bool flag(std::string_view key) const { return number(key) != 0; }
   int count(std::string_view key) const { return static_cast<int>(number(key)); }
   Duration duration(std::string_view key) const { return Duration{number(key)}; }
   std::vector<std::string> texts(std::string_view key) const {
@@ -122,6 +123,7 @@ BusinessLine line_of(const Section& from) {
   to.grace = from.duration("grace");
   to.action = from.one_of<LineAction>("action", {"close", "review", "shadow", "ignore"});
   to.on_close = from.texts("on_close");
+  to.payment_check = from.flag("payment_check");
   return to;
 }
 
@@ -134,6 +136,22 @@ std::optional<RedisConfig> redis_of(const Section& from) {
   to.score = from.one_of<ScoreUnit>("score", {"milliseconds", "seconds"});
   to.poll_interval = from.duration("poll_interval");
   to.max_extension = from.duration("max_extension");
+  return to;
+}
+
+std::optional<PaymentCheckConfig> payment_check_of(const Section& from) {
+  if (!from.has("url")) return std::nullopt;
+  PaymentCheckConfig to;
+  to.url = from.text("url");
+  to.connect_timeout = from.duration("connect_timeout");
+  to.read_timeout = from.duration("read_timeout");
+  to.concurrency = from.count("concurrency");
+  to.none = from.texts("none");
+  to.in_progress = from.texts("in_progress");
+  to.paid = from.texts("paid");
+  to.retry_after = from.duration("retry_after");
+  to.max_delay = from.duration("max_delay");
+  to.unknown = from.one_of<UnknownPayment>("unknown", {"defer", "hold", "close"});
   return to;
 }
 
@@ -201,6 +219,7 @@ Config build_config(const ConfigReading& reading) {
   config.close_max_age = close.duration("max_age");
   config.max_due_by_reload = Section{reading, "guard"}.number("max_due_by_reload");
   config.clock_warn = Section{reading, "guard"}.duration("clock_warn");
+  config.payment_check = payment_check_of(Section{reading, "payment_check"});
   for (const auto& [event, headers] : reading.events) {
     config.events[event] = sink_of(reading, event);
   }

@@ -9,6 +9,8 @@
 namespace order_timeout {
 namespace {
 
+constexpr std::string_view kOrderNo = "{order_no}";
+constexpr std::string_view kHttp = "http://";
 constexpr std::int64_t kLeaseMs = 30'000;  // of an outbox event; both timeouts together stay below
 
 class Checks {
@@ -18,6 +20,7 @@ class Checks {
 
   std::vector<ConfigError> run() {
     check_statuses();
+    check_payment_gateway();
     for (const auto& [name, headers] : reading_.events) {
       check_sink(join_path("events", name));
       check_headers(join_path("events", name), headers);
@@ -111,6 +114,42 @@ class Checks {
       if (!seen.insert(lowered).second) {
         fail(join_path(event + ".headers", name), "the header stands twice; case does not matter");
       }
+    }
+  }
+
+  void check_payment_gateway() {
+    const std::string key = "payment_check.url";
+    if (const std::string* url = text(key)) {
+      const std::size_t place = url->find(kOrderNo);
+      if (place == std::string::npos) {
+        fail(key, "{order_no} is missing; allowed: http://HOST[:PORT]/PATH with {order_no} in it");
+      } else if (url->find_first_of("/?", kHttp.size()) > place) {
+        fail(key, "{order_no} belongs behind the host");
+      }
+      if (const auto mistake = mistake_in_event_url(without_order_no(*url))) {
+        fail(key, mistake->what + "; allowed: http://HOST[:PORT]/PATH with {order_no} in it");
+      }
+    } else if (!has_errors(key)) {
+      check_nobody_asks();
+    }
+  }
+
+  static std::string without_order_no(std::string url) {
+    for (std::size_t at = 0; (at = url.find(kOrderNo)) != std::string::npos;) {
+      url.erase(at, kOrderNo.size());
+    }
+    return url;
+  }
+
+  void check_nobody_asks() {
+    for (const std::string& line : reading_.lines) {
+      const std::string key = join_path("business_lines", line) + ".payment_check";
+      if (number(key) == 0) continue;
+      const auto& place = find(key)->place;
+      if (!reported_.emplace(place.source, place.line, place.column, "payment_check").second) {
+        continue;
+      }
+      fail(key, "there is no section payment_check to ask by");
     }
   }
 

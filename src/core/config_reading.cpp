@@ -124,6 +124,9 @@ class Reader {
       visit_leaf(*schema.row, spot);
     } else if (spot.node != nullptr && spot.node->kind == Kind::blank) {
       fail(spot.node->place, spot.path, "is left blank; allowed: a section of keys");
+    } else if (spot.node != nullptr && spot.node->kind == Kind::null && schema.row != nullptr &&
+               schema.row->nullable) {
+      print(spot.path, "~", spot.node->place);
     } else if (spot.node != nullptr && spot.node->kind != Kind::map) {
       const std::string found =
           spot.node->kind == Kind::null ? "~" : std::string{name_of(spot.node->kind)};

@@ -143,7 +143,7 @@ constexpr auto kRows = std::to_array<Row>({
     Row("business_lines.*.max_per_second", Type::integer,
         "Most closes a second on this line; 0: no limit.").is("0").from(0, 1'000'000).later(),
     Row("business_lines.*.payment_check", Type::boolean,
-        "Ask the payment gateway before a close on this line.").is("false").later(),
+        "Ask the payment gateway before a close on this line.").is("false"),
 
     Row("redis", Type::section,
         "Optional: reminders in a sorted set; without this section PostgreSQL alone feeds the "
@@ -189,26 +189,30 @@ constexpr auto kRows = std::to_array<Row>({
         "A jump of the database's clock by more pauses closing.").is("5s").from(100, kDay).later(),
 
     Row("payment_check", Type::section,
-        "Optional: a payment gateway, asked before a close.").none().later(),
+        "Optional: a payment gateway, asked before a close on the lines that say so.").none(),
     Row("payment_check.url", Type::text,
-        "Where the gateway is asked; `{order_no}` is put in.").later(),
+        "Where the gateway is asked (GET); `{order_no}` is put in. Only this machine in this "
+        "version. It answers `{\"status\":\"...\"}`.").must().hidden(),
     Row("payment_check.connect_timeout", Type::duration,
-        "How long connecting to the gateway may take.").is("500ms").later(),
+        "How long connecting to the gateway may take.").is("500ms").from(10, kMinute),
     Row("payment_check.read_timeout", Type::duration,
-        "How long the gateway may take to answer.").is("1500ms").later(),
+        "How long the gateway may take to answer.").is("1500ms").from(10, kMinute),
     Row("payment_check.concurrency", Type::integer,
-        "Questions in flight at most.").is("16").later(),
+        "Questions in flight at most.").is("16").from(1, 1'000),
     Row("payment_check.none", Type::text_list,
-        "Answers that mean there is no payment.").is("[NONE, FAILED]").later(),
+        "Answers that mean there is no payment.").is("[NONE, FAILED]").entries(1, 50),
     Row("payment_check.in_progress", Type::text_list,
-        "Answers that mean wait.").is("[PAYING]").later(),
+        "Answers that mean wait.").is("[PAYING]"),
     Row("payment_check.paid", Type::text_list,
-        "Answers that mean paid: the order is held.").is("[PAID]").later(),
-    Row("payment_check.retry_after", Type::duration, "When to ask again.").is("5s").later(),
+        "Answers that mean paid: the order is held.").is("[PAID]"),
+    Row("payment_check.retry_after", Type::duration, "When to ask again.").is("5s")
+        .from(100, kHour),
     Row("payment_check.max_delay", Type::duration,
-        "How long a payment in progress may delay the close.").is("10m").later(),
+        "How long a payment in progress may delay the close, by the gateway's word as by "
+        "`order_table.payments`; then the order is held.").is("10m").from(0, kLongest),
     Row("payment_check.unknown", Type::word,
-        "What an unknown answer does.").is("defer").of("defer|hold|close").later(),
+        "What any other answer, or none, does; `defer`: asked again until the gateway answers, "
+        "an alert after `max_delay`.").is("defer").of("defer|hold|close"),
 
     Row("events", Type::section,
         "What a close sets off, by name; the event's type is the name in upper case. "

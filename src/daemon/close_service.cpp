@@ -42,7 +42,7 @@ boost::asio::awaitable<void> CloseService::run_lane() {
       co_await c_.due.wait(until_next());
       continue;
     }
-    Reread reread = co_await heed_reminders(std::move(*due));
+    Reread reread = co_await ready_to_close(std::move(*due));
     if (reread.failure) {
       Failure failure = std::move(*reread.failure);
       co_await take_back(std::move(reread.batch), std::move(failure));
@@ -74,6 +74,16 @@ boost::asio::awaitable<void> CloseService::take_back(DueBatch batch, Failure fai
   report_failure(batch, failure);
   CloseEngine::Verdict verdict = c_.engine.fail(std::move(batch), failure, c_.clock.now());
   co_await act_on(std::move(verdict), std::move(failure));
+}
+
+// Without those that are to wait: for a later reminder, for the gateway's answer.
+boost::asio::awaitable<CloseService::Reread> CloseService::ready_to_close(DueBatch batch) {
+  Reread reread = co_await heed_reminders(std::move(batch));
+  if (reread.failure || reread.batch.orders.empty()) co_return reread;
+  PaymentCheck::Screened screened = co_await check_.screen(std::move(reread.batch));
+  reread.batch = std::move(screened.batch);
+  reread.failure = std::move(screened.failure);
+  co_return reread;
 }
 
 std::chrono::milliseconds CloseService::until_next() const {
@@ -126,7 +136,7 @@ void CloseService::record(const DueBatch& batch, std::span<const CloseResult> re
   for (const CloseResult& result : results) {
     const auto source = sources.find(result.id);
     if (source == sources.end()) continue;
-    c_.audit.decided(result, source->second, now);
+    c_.audit.decided(with_evidence(result), source->second, now);
     const Duration late = result.due ? saturating_sub(now, *result.due) : Duration{0};
     c_.metrics.decided(result.outcome, result.business_line, source->second, late.count());
     if (needs_a_person(result.outcome)) {
@@ -142,6 +152,13 @@ void CloseService::record(const DueBatch& batch, std::span<const CloseResult> re
     c_.figures.closed_by_source.at(static_cast<std::size_t>(source->second)) += 1;
   }
   if (any_closed) c_.events.ring();
+}
+
+// What the gateway said belongs to the decision.
+CloseResult CloseService::with_evidence(CloseResult result) const {
+  const std::string evidence = check_.evidence(result.id);
+  if (!evidence.empty()) result.detail += (result.detail.empty() ? "" : " ") + evidence;
+  return result;
 }
 
 void CloseService::remember_settled(const std::map<OrderId, Reminder>& reminders,

@@ -7,12 +7,13 @@
 #include <span>
 
 #include "daemon/context.hpp"
+#include "daemon/payment_check.hpp"
 
 namespace order_timeout::daemon {
 
 class CloseService {
  public:
-  explicit CloseService(Context& context) : c_(context) {}
+  CloseService(Context& context, PaymentCheck& check) : c_(context), check_(check) {}
 
   // Runs until the daemon stops; a transaction under way is finished first.
   boost::asio::awaitable<void> run_lane();
@@ -27,7 +28,9 @@ class CloseService {
 
   std::chrono::milliseconds until_next() const;
   boost::asio::awaitable<Reread> heed_reminders(DueBatch batch);
+  boost::asio::awaitable<Reread> ready_to_close(DueBatch batch);
   void record(const DueBatch& batch, std::span<const CloseResult> results);
+  CloseResult with_evidence(CloseResult result) const;
   void remember_settled(const std::map<OrderId, Reminder>& reminders,
                         std::span<const CloseResult> results);
   boost::asio::awaitable<void> act_on(CloseEngine::Verdict verdict, Failure failure);
@@ -36,6 +39,7 @@ class CloseService {
   void report_failure(const DueBatch& batch, const Failure& failure);
 
   Context& c_;
+  PaymentCheck& check_;
   int failures_in_a_row_ = 0;
 };
 

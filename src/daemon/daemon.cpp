@@ -57,6 +57,7 @@ Daemon::Daemon(LoadedConfig loaded, Load load, std::unique_ptr<telemetry::Log> l
       orders_(bulkhead_, config_),
       outbox_(bulkhead_),
       control_(bulkhead_, config_),
+      payments_(bulkhead_),
       reminders_(make_reminders(loop_, config_)),
       engine_(engine_options(config_), kAlways),
       context_{loop_,
@@ -77,9 +78,14 @@ Daemon::Daemon(LoadedConfig loaded, Load load, std::unique_ptr<telemetry::Log> l
                figures_,
                settled_reminders_,
                reread_},
-      closing_(context_),
+      payment_check_(context_, payments_,
+                     [this](std::string name, Service service) {
+                       spawn(std::move(name), std::move(service));
+                     }),
+      closing_(context_, payment_check_),
       discovery_(context_),
       reminding_(context_),
+      watching_(context_, payments_),
       status_(context_, [this] { return connection_figures(bulkhead_); }),
       deliveries_(context_, bulkhead_,
                   [this](std::string name, Service service) {
@@ -227,6 +233,8 @@ void Daemon::start_watching() {
   spawn("lines", lines_.watch());
   spawn("timeout tasks", discovery_.watch_timeout_tasks());
   if (reminders_) spawn("reminders", reminding_.watch_reminders());
+  spawn("notices", watching_.tell_notices());
+  spawn("closed orders", watching_.watch_closed());
   spawn("catch-up", sweeps_->catch_up());
   spawn("nightly", sweeps_->nightly());
   spawn("manual closes", sweeps_->audit_manual_closes());

@@ -25,12 +25,14 @@
 #include "daemon/reminder_service.hpp"
 #include "daemon/status_service.hpp"
 #include "daemon/sweep_service.hpp"
+#include "daemon/watch_service.hpp"
 #include "http/admin_server.hpp"
 #include "order_timeout/config.hpp"
 #include "postgres/bulkhead.hpp"
 #include "postgres/control_store.hpp"
 #include "postgres/order_store.hpp"
 #include "postgres/outbox_store.hpp"
+#include "postgres/payment_store.hpp"
 #include "redis/reminder_set.hpp"
 
 namespace order_timeout::daemon {
@@ -55,6 +57,7 @@ class Daemon {
   struct Prepared {
     SweepSchedule schedule;
     Deliveries::Sinks sinks;
+    std::shared_ptr<http::PaymentGateway> gateway;  // null where none is configured
   };
 
   // What run() does, in order.
@@ -99,12 +102,15 @@ class Daemon {
   postgres::OrderStore orders_;
   postgres::OutboxStore outbox_;
   postgres::ControlStore control_;
+  postgres::PaymentStore payments_;
   std::unique_ptr<redis::ReminderSet> reminders_;
   CloseEngine engine_;
   Context context_;
+  PaymentCheck payment_check_;
   CloseService closing_;
   DiscoveryService discovery_;
   ReminderService reminding_;
+  WatchService watching_;
   StatusService status_;
   std::optional<SweepService> sweeps_;
   Deliveries deliveries_;

@@ -28,6 +28,7 @@ bool Daemon::make_parts() {
   }
   sweeps_.emplace(context_, std::move(prepared_->schedule));
   deliveries_.take(std::move(prepared_->sinks));
+  payment_check_.take(std::move(prepared_->gateway));
   return true;
 }
 
@@ -39,7 +40,9 @@ Result<Done> Daemon::prepare(const Config& config) {
     return Failure{FailureKind::rejected, "sweep.nightly: " + schedule.error().detail, ""};
   Result<Deliveries::Sinks> sinks = deliveries_.make_sinks(config);
   if (!sinks) return sinks.error();
-  prepared_.emplace(Prepared{std::move(*schedule), std::move(*sinks)});
+  auto gateway = payment_check_.make_gateway(config);
+  if (!gateway) return gateway.error();
+  prepared_.emplace(Prepared{std::move(*schedule), std::move(*sinks), std::move(*gateway)});
   return Done{};
 }
 
@@ -51,6 +54,7 @@ void Daemon::adopt(ParsedConfig parsed) {
   engine_.reconfigure(engine_options(config_));
   sweeps_->reschedule(std::move(prepared_->schedule));
   deliveries_.take(std::move(prepared_->sinks));
+  payment_check_.take(std::move(prepared_->gateway));
   log_->reconfigure(log_options(config_));
   const std::optional<RedisConfig>& redis = config_.redis;
   const bool other_set = reminders_ && redis && before &&

@@ -31,6 +31,7 @@ RuleSet rules_of(const Config& config) {
   RuleSet rules;
   rules.lines = config.business_lines;
   rules.max_age = config.close_max_age;
+  if (config.payment_check) rules.payment_max_delay = config.payment_check->max_delay;
   return rules;
 }
 

@@ -1,5 +1,6 @@
 #include "telemetry/audit.hpp"
 
+#include <boost/json.hpp>
 #include <utility>
 
 namespace order_timeout::telemetry {
@@ -33,6 +34,36 @@ Fields fields_of(const OutboxEvent& event) {
           {"order_no", event.order_no},
           {"order_id", event.order_id},
           {"attempts", event.attempt}};
+}
+
+// What the shop's people did on purpose.
+bool is_of_the_order(const std::string& kind) {
+  return kind == "extended" || kind == "held" || kind == "unheld";
+}
+
+void add_details(Fields& fields, const std::string& text) {
+  boost::system::error_code error;
+  const boost::json::value detail = boost::json::parse(text, error);
+  if (error || !detail.is_object()) return;
+  for (const auto& [key, value] : detail.as_object()) {
+    if (value.is_null()) continue;
+    const std::string plain =
+        value.is_string() ? std::string(value.as_string()) : boost::json::serialize(value);
+    fields.emplace_back(std::string(key), plain);
+  }
+}
+
+Fields fields_of(const Notice& notice) {
+  Fields fields;
+  if (!notice.order_no.empty()) fields.emplace_back("order_no", notice.order_no);
+  fields.emplace_back("order_id", notice.order_id);
+  if (!notice.business_line.empty()) fields.emplace_back("business_line", notice.business_line);
+  fields.emplace_back("by", notice.by);
+  if (!notice.reason.empty()) fields.emplace_back("reason", notice.reason);
+  fields.emplace_back("host", notice.host);
+  fields.emplace_back("at", notice.at);
+  add_details(fields, notice.detail_json);
+  return fields;
 }
 
 }  // namespace
@@ -84,6 +115,15 @@ void Audit::closed_by_hand(const ManualClose& close) {
               {"reason", close.reason},
               {"host", close.host},
               {"at", close.at}});
+}
+
+void Audit::noticed(const Notice& notice) {
+  const bool of_the_order = is_of_the_order(notice.kind);
+  Fields fields = fields_of(notice);
+  log_.audit(of_the_order ? "order" : "payment", notice.kind, fields);
+  if (of_the_order) return;
+  const bool settled = notice.kind == "refund" || notice.kind == "amount_differs";
+  log_.write(settled ? Level::warn : Level::error, "payment", notice.kind, std::move(fields));
 }
 
 }  // namespace order_timeout::telemetry

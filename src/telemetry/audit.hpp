@@ -25,6 +25,10 @@ class Audit {
   void quarantined(OrderId id, const Failure& failure, Instant retry_at);
   // "close: closed order_no=… source=manual by=… reason=… host=…": closed by an operator.
   void closed_by_hand(const ManualClose& close);
+  // "order: held order_no=… order_id=… by=… reason=… host=… at=…": extended, held, unheld; and of
+  // payments "payment: refund order_no=… payment_id=… amount=…": what a person has to look at is a
+  // line in the main log as well.
+  void noticed(const Notice& notice);
   // "event: released event_key=…" for a success, "event: dead event_key=… attempts=… error=…" for a
   // dead letter, which is an ERROR in the main log as well; an event that is tried again is a debug
   // line there.

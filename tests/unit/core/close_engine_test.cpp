@@ -52,6 +52,18 @@ TEST_F(CloseEngineTest, TakesDueOrdersInBatchesEarliestFirstAndNeverEarly) {
   EXPECT_EQ(engine_.next_due(kStart + 2ms), kStart + 3ms);
 }
 
+TEST_F(CloseEngineTest, AnAnswerEndsTheWaitOfAPostponedOrder) {
+  engine_.track(order(1, kStart));
+  DueBatch batch = take(kStart);
+  engine_.postpone(batch, {{1, kStart + 30s}});
+  engine_.retry_at(1, kStart + 1s);
+  engine_.track(order(1, kStart));  // a scan that finds it again does not hasten it
+  EXPECT_FALSE(engine_.next_batch(kStart + 1s - 1ms));
+  EXPECT_THAT(ids(take(kStart + 1s)), ElementsAre(1));
+  engine_.retry_at(2, kStart);  // of an order that nobody tracks it is no news
+  EXPECT_EQ(engine_.pending(), 1U);
+}
+
 TEST_F(CloseEngineTest, BatchesAreBounded) {
   track_due(6);
   EXPECT_THAT(take(kStart).orders, SizeIs(4));

@@ -197,11 +197,9 @@ TEST_P(NotInThisVersion, IsRefusedByName) {
 const BadValue kLater[] = {
     {"database.read_url", "postgresql:///replica", ""},
     {"business_lines.default.max_per_second", "5", ""},
-    {"business_lines.default.payment_check", "true", ""},
     {"discovery.max_in_memory", "1000", ""},
     {"guard.max_closes_per_minute", "5", ""},
     {"guard.clock_fence", "6s", ""},
-    {"payment_check", "{url: \"http://127.0.0.1/{order_no}\"}", ""},
     {"events.release_stock.status_url", "http://127.0.0.1/{event_id}", ""},
     {"events.release_stock.ca_file", "/etc/ca.pem", ""},
     {"events.release_stock.allow_plain_http", "true", ""},

@@ -37,7 +37,8 @@ TEST(RulesText, NamesEventTypesAndMilliseconds) {
   line.on_close = {"release_stock"};
   rules.lines["a\"b"] = line;
   EXPECT_EQ(rules_text(rules),
-            R"({"max_age_ms":1000,"lines":{"a\"b":{"timeout_ms":5000,"grace_ms":0,)"
+            R"({"max_age_ms":1000,"payment_max_delay_ms":600000,"lines":{"a\"b":)"
+            R"({"timeout_ms":5000,"grace_ms":0,)"
             R"("action":"review","on_close":["RELEASE_STOCK"]}}})");
 }
 
