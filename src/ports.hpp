@@ -33,6 +33,7 @@ enum class ScanKind : std::uint8_t {
   everything_pending,  // rebuild: every pending order that may be closed some day, due or not
   everything_due,      // nightly: past its deadline and grace, not older than close.max_age
   recently_due,        // catch-up: became due within the window, by own deadlines and overrides too
+  deadline_near,       // discovery: own deadlines that have just passed or are about to come
 };
 
 struct ScanRequest {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs what is missing, builds and runs the tests against servers of their own, then the quick start for a moment.
-# The last line is "N passed, N failed"; the exit code is 0 only if nothing failed. --full adds the sanitizers and
-# clang-tidy.
+# The last line is "N passed, N failed"; the exit code is 0 only if nothing failed. --full adds the sanitizers,
+# clang-tidy and the great payment race.
 set -euo pipefail
 
 usage() {
@@ -147,6 +147,9 @@ step "quick start, 20 s"
 check "quick start" "$root/docker/quickstart.sh" --seconds 20
 
 if ((full)); then
+  step "payments around the deadline: 500 clients, 50,000 orders"
+  check "payment storm" env ORDER_TIMEOUT_FULL=1 "$root/build/release/tests/integration_daemon" \
+    --gtest_filter='*PaymentStorm*'
   for preset in asan tsan; do
     step "build, preset $preset"
     build "$preset"

@@ -12,7 +12,8 @@ grant execute on function
   order_timeout.shop_time(timestamptz, timestamptz), order_timeout.shop_time(timestamptz, timestamp),
   order_timeout.order_number_keys(text[], text), order_timeout.order_number_keys(text[], varchar),
   order_timeout.order_number_keys(text[], bigint),
-  order_timeout.epoch_ms(timestamptz), order_timeout.from_epoch_ms(bigint), order_timeout.rfc3339(timestamptz)
+  order_timeout.epoch_ms(timestamptz), order_timeout.from_epoch_ms(bigint), order_timeout.rfc3339(timestamptz),
+  order_timeout.later(timestamptz, interval)
   to order_timeout_daemon, order_timeout_operator, order_timeout_shop, order_timeout_reader;
 
 grant select on order_timeout.shop_order, order_timeout.timed_order, order_timeout.order_deadline,

@@ -27,6 +27,11 @@ return case when ms >= 9223372036854775 then 'infinity'::timestamptz
             when ms < -210866803200000 then '-infinity'::timestamptz
             else '1970-01-01 00:00:00+00'::timestamptz + ms * interval '1 millisecond' end;
 
+-- `t` and so much more; beyond what PostgreSQL can hold it never comes.
+create or replace function order_timeout.later(t timestamptz, more interval) returns timestamptz
+language sql stable parallel safe
+return case when t >= '290000-01-01 00:00:00+00'::timestamptz then 'infinity'::timestamptz else t + more end;
+
 -- RFC 3339, UTC, milliseconds.
 create or replace function order_timeout.rfc3339(t timestamptz) returns text
 language sql stable parallel safe

@@ -9,10 +9,13 @@ select o.*,
        case when l.business_line is null then d.max_age else l.max_age end as max_age,
        coalesce(l.payment_max_delay, d.payment_max_delay) as payment_max_delay,
        case when coalesce(l.business_line, d.business_line) is not null
-            then coalesce(v.deadline, o.deadline, o.created_at + coalesce(l.timeout, d.timeout),
+            then coalesce(v.deadline, o.deadline,
+                          order_timeout.later(o.created_at, coalesce(l.timeout, d.timeout)),
                           'infinity') end as pay_deadline,
-       coalesce(v.deadline, o.deadline, o.created_at + coalesce(l.timeout, d.timeout), 'infinity')
-         + coalesce(l.grace, d.grace) as close_deadline,
+       order_timeout.later(
+         coalesce(v.deadline, o.deadline,
+                  order_timeout.later(o.created_at, coalesce(l.timeout, d.timeout)), 'infinity'),
+         coalesce(l.grace, d.grace)) as close_deadline,
        case when coalesce(l.business_line, d.business_line) is null then null
             when v.deadline is not null then 'override'
             when o.deadline is not null then 'own'

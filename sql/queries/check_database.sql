@@ -1,6 +1,7 @@
 -- What an operator should know of the database before it hurts: one row a finding.
 -- $1 the order table's quoted name, $2 and $3 its created_at and order_no columns as mapped, $4 the payments table's
--- quoted name ('' for none), $5 its order_id column. Rows: level (ok, warn, fail), topic, text. Index: the catalogue's.
+-- quoted name ('' for none), $5 its order_id column, $6 the orders' own deadline column ('' for none).
+-- Rows: level (ok, warn, fail), topic, text. Index: the catalogue's.
 with shop as (
   select to_regclass($1) as orders, to_regclass(nullif($4, '')) as payments
 ), finding (place, level, topic, text) as (
@@ -16,6 +17,15 @@ with shop as (
              join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
             where i.indisvalid and a.attname = $3) then 'ok' else 'warn' end,
          'index', format('on %s of %s: reminders, timeout_task and close --order-no look orders up by it', $3, $1)
+  union all
+  select 2, case when exists (
+           select from shop s join pg_index i on i.indrelid = s.orders
+             join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+            where i.indisvalid and a.attname = $6) then 'ok' else 'warn' end,
+         'index', format('on %s of %s, where pending: a deadline that is brought forward is seen at once, without it by '
+                         'the next catch-up: CREATE INDEX CONCURRENTLY ON %s (%I) WHERE <status is pending>',
+                         $6, $1, $1, $6)
+   where $6 <> ''
   union all
   select 3, case when has_function_privilege('order_timeout.close_orders(bigint[], int[])', 'execute')
                   and has_table_privilege('order_timeout.shop_order', 'select') then 'ok' else 'fail' end,

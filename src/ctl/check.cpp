@@ -44,9 +44,12 @@ void check_mapping(Session& session, const Config& config, Findings& findings) {
 void check_database(Session& session, const Config& config, Findings& findings) {
   const OrderTableConfig& shop = config.order_table;
   const bool pays = !shop.payments.table.empty();
-  const postgres::Params params{
-      postgres::quote_table(shop.name), shop.columns.created_at, shop.columns.order_no,
-      pays ? postgres::quote_table(shop.payments.table) : "", shop.payments.order_id};
+  const postgres::Params params{postgres::quote_table(shop.name),
+                                shop.columns.created_at,
+                                shop.columns.order_no,
+                                pays ? postgres::quote_table(shop.payments.table) : "",
+                                shop.payments.order_id,
+                                shop.columns.deadline};
   Result<postgres::Rows> rows = session.read("check_database", params);
   if (!rows) {
     findings.push_back({"fail", "database", rows.error().detail});

@@ -232,6 +232,9 @@ void Daemon::start_watching() {
   spawn("reread", discovery_.read_again());
   spawn("lines", lines_.watch());
   spawn("timeout tasks", discovery_.watch_timeout_tasks());
+  if (!config_.order_table.columns.deadline.empty()) {
+    spawn("own deadlines", discovery_.watch_own_deadlines());
+  }
   if (reminders_) spawn("reminders", reminding_.watch_reminders());
   spawn("notices", watching_.tell_notices());
   spawn("closed orders", watching_.watch_closed());

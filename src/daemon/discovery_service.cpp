@@ -12,6 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kRebuildPage = 5'000;
+constexpr int kDeadlinePage = 5'000;
 constexpr auto kRetry = 500ms;
 constexpr auto kProgressInterval = 2s;
 // A timeout_task may delay a close as a Redis score may; without a `redis` section this is how far.
@@ -118,6 +119,22 @@ boost::asio::awaitable<bool> DiscoveryService::discover_once() {
   track_all(found->orders, Source::wheel);
   watermark_ = found->next_watermark;
   co_return !found->complete;
+}
+
+boost::asio::awaitable<void> DiscoveryService::watch_own_deadlines() {
+  while (!c_.stop.requested()) {
+    ScanRequest request;
+    request.kind = ScanKind::deadline_near;
+    request.page_size = kDeadlinePage;
+    while (!c_.stop.requested()) {
+      Result<ScanPage> page = co_await c_.orders.scan(request);
+      if (!page) break;  // discover() reports a database that is down
+      track_all(page->orders, Source::wheel);
+      if (!page->next) break;
+      request.after = *page->next;
+    }
+    co_await c_.stop.sleep(c_.config.discovery_poll_interval);
+  }
 }
 
 boost::asio::awaitable<void> DiscoveryService::watch_timeout_tasks() {

@@ -21,6 +21,8 @@ class DiscoveryService {
   // Reads every pending order once more whenever somebody asks for it, so that orders which wait
   // follow changed rules. Any number of wishes is one; a page that fails is read again.
   boost::asio::awaitable<void> read_again();
+  // Own deadlines that the shop brings forward, every discovery.poll_interval.
+  boost::asio::awaitable<void> watch_own_deadlines();
   // Rows of timeout_task, every discovery.poll_interval.
   boost::asio::awaitable<void> watch_timeout_tasks();
 

@@ -19,7 +19,7 @@ constexpr auto kClearedFor = 5s;  // a "none" is believed so long
 // The breaker: so many failures in a row, and for how long nobody is asked then.
 constexpr int kFailuresMax = 5;
 constexpr auto kFirstPause = 1s;
-constexpr auto kLongestPause = 15s;
+constexpr auto kLongestPause = 5s;
 
 std::vector<std::string> asking_lines(const Config& config) {
   std::vector<std::string> lines;
@@ -111,7 +111,9 @@ void PaymentCheck::start_asking() {
 }
 
 boost::asio::awaitable<void> PaymentCheck::ask_about(OrderId id) {
-  http::GatewayAnswer answer = co_await ask(questions_.at(id).order.order_no);
+  const auto question = questions_.find(id);
+  std::string order_no = question == questions_.end() ? "" : question->second.order.order_no;
+  http::GatewayAnswer answer = co_await ask(std::move(order_no));
   co_await act_on(id, std::move(answer));
   asking_ -= 1;
   start_asking();
@@ -153,6 +155,7 @@ boost::asio::awaitable<http::GatewayAnswer> PaymentCheck::ask(std::string order_
 }
 
 bool PaymentCheck::may_ask() {
+  if (!gateway_) return false;
   if (failures_in_a_row_ < kFailuresMax) return true;
   if (probing_ || Clock::now() < not_before_) return false;
   probing_ = true;

@@ -35,6 +35,8 @@ std::string_view statement_of(ScanKind kind) {
       return embedded_sql("queries/scan_pending.sql");
     case ScanKind::everything_due:
       return embedded_sql("queries/scan_due.sql");
+    case ScanKind::deadline_near:
+      return embedded_sql("queries/scan_deadline_near.sql");
     case ScanKind::recently_due:
       break;
   }

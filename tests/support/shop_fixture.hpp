@@ -67,7 +67,7 @@ class ShopFixture : public ::testing::Test {
   // an order may be closed.
   void expect_none_early(const std::string& due = kDueAfterOneSecond);
   void expect_closed_once();    // from WAIT_PAY, one change of status an order
-  void expect_one_event();      // of type RELEASE_STOCK a closed order, none for others
+  void expect_one_event();      // RELEASE_STOCK a closed order, none for others; REFUND aside
   void expect_released_once();  // each key of a closed order in the stock's books, no other
   void expect_stock_exact();    // on hand + reserved by orders that are not closed = at the start
   void expect_books_balance(const std::string& due = kDueAfterOneSecond);  // all five

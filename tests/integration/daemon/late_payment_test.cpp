@@ -72,8 +72,8 @@ TEST_F(LatePayment, EachIsRefundedOnceWithoutPayOrder) {
 
 TEST_F(LatePayment, IsFoundAfterARestartAmongManyOlderCloses) {
   start();
-  const PlacedOrders placed = place_orders(3'000);
-  ASSERT_TRUE(await_released(3'000));
+  const PlacedOrders placed = place_orders(1'500);
+  ASSERT_TRUE(await_released(1'500));
   ASSERT_EQ(daemon_.terminate(), 0);
   insert_payment("P1", placed.first);
   insert_payment("P2", placed.last);
