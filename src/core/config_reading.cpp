@@ -126,7 +126,7 @@ class Reader {
       fail(spot.node->place, spot.path, "is left blank; allowed: a section of keys");
     } else if (spot.node != nullptr && spot.node->kind == Kind::null && schema.row != nullptr &&
                schema.row->nullable) {
-      print(spot.path, "~", spot.node->place);
+      print(spot.path, "~", spot.node->place, Value{});
     } else if (spot.node != nullptr && spot.node->kind != Kind::map) {
       const std::string found =
           spot.node->kind == Kind::null ? "~" : std::string{name_of(spot.node->kind)};

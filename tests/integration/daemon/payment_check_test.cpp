@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "support/daemon_process.hpp"
 #include "support/gateway_server.hpp"
 #include "support/shop_fixture.hpp"
@@ -161,6 +163,31 @@ TEST_F(PaymentCheck, ASilentGatewayDelaysNoOtherLineAndIsAskedByFewAtOnce) {
   EXPECT_TRUE(daemon_.await_log("payment_check: up again"));
   expect_closed_once();
   expect_none_early();
+}
+
+TEST_F(PaymentCheck, ComesAndGoesWithAReload) {
+  daemon_.setup().lines = {{"default", "{timeout: 1s, grace: 0s}"}};
+  daemon_.start();
+  ASSERT_TRUE(daemon_.await_ready());
+  EXPECT_TRUE(await_closed(place_order()));
+  EXPECT_EQ(gateway_.calls(), 0);
+
+  daemon_.setup().lines = {{"default", "{timeout: 1s, grace: 0s, payment_check: true}"}};
+  daemon_.setup().extra =
+      "payment_check: {url: \"" + gateway_.url() + "\", retry_after: 200ms, max_delay: 1h}\n";
+  daemon_.write_configuration();
+  daemon_.signal(SIGHUP);
+  ASSERT_TRUE(daemon_.await_log("reload_ok"));
+  gateway_.say("PAYING");
+  const std::int64_t id = place_order();
+  ASSERT_TRUE(await_calls(number(id), 2));
+  EXPECT_EQ(status_of(id), "WAIT_PAY");
+
+  daemon_.setup().lines = {{"default", "{timeout: 1s, grace: 0s}"}};
+  daemon_.setup().extra = "";
+  daemon_.write_configuration();
+  daemon_.signal(SIGHUP);
+  EXPECT_TRUE(await_closed(id)) << "nobody is asked any more";
 }
 
 TEST_F(PaymentCheck, AnOrderPaidWhileTheGatewayIsAskedStaysPaid) {

@@ -242,7 +242,9 @@ TEST_P(PaymentStorm, PaymentAndCloseNeverBothWinAndNoLatePaymentIsKept) {
   const std::int64_t after_payment = count(
       "t_order_history h join t_payment p on p.order_id = h.order_id where h.new_status = 'CLOSED' "
       "and pg_xact_commit_timestamp(h.xmin) >= pg_xact_commit_timestamp(p.xmin)");
-  if (GetParam()) EXPECT_EQ(after_payment, 0) << "closed after a committed payment";
+  if (GetParam()) {
+    EXPECT_EQ(after_payment, 0) << "closed after a committed payment";
+  }
   expect_books_balance(kDue);
 
   const std::int64_t closed = count("t_order where status = 'CLOSED'");

@@ -92,6 +92,29 @@ TEST_F(Reminders, DelayWithinTheExtensionAndNeverHasten) {
       << "the extension has no bound";
 }
 
+// Seconds where milliseconds are meant, both infinities, the year 50000, microseconds, zero and
+// less: none of them is a time that counts, so the database's deadline does.
+TEST_F(Reminders, OddScoresNeitherHastenNorDelay) {
+  DaemonProcess daemon({.database_url = url(),
+                        .lines = {{"default", "{timeout: 2s, grace: 0s}"}},
+                        .extra = redis_section("poll_interval: 100ms, max_extension: 1h")});
+  daemon.start();
+  ASSERT_TRUE(daemon.await_ready());
+  const double created = now_ms();
+  const auto whole = [](double number) {
+    return std::to_string(static_cast<std::int64_t>(number));
+  };
+  const std::vector<std::string> scores = {
+      whole(created / 1'000 + 3'600), "inf", "-inf",           "1515696000000000",
+      whole(created * 1'000),         "0",   "-1700000000000", "1e300"};
+  std::int64_t id = 0;
+  for (const std::string& score : scores) redis_.command({"ZADD", kZset, score, order_no(++id)});
+  ASSERT_EQ(place_orders(static_cast<int>(scores.size()), "default", at_ms(created)).first, 1);
+  EXPECT_TRUE(await_released(id));
+  expect_books_balance("o.created_at + interval '2 seconds'");
+  EXPECT_LT(lateness("o.created_at + interval '2 seconds'").max_ms, 10'000);
+}
+
 TEST_F(Reminders, RaisedInTheLastSecondStillDelay) {
   DaemonProcess daemon({.database_url = url(),
                         .lines = {{"default", "{timeout: 3s, grace: 0s}"}},
