@@ -84,7 +84,7 @@ std::optional<DueBatch> CloseEngine::next_batch(Instant now) {
   if (!next || *next > now) return std::nullopt;
   const std::size_t allowed = limiter_.allowance(now, wanted);
   DueBatch batch;
-  batch.orders = wheel_.advance(now, allowed);
+  batch.orders = wheel_.advance(now, {.orders = allowed});
   limiter_.give_back(allowed - batch.orders.size());
   return take(std::move(batch));
 }

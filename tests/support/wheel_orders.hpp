@@ -26,8 +26,19 @@ inline std::vector<OrderId> ids_of(const std::vector<TrackedOrder>& orders) {
   return ids;
 }
 
+// In as many calls as the bound on one call's work makes it.
+inline std::vector<TrackedOrder> take_due(TimingWheel& wheel, Instant now, std::size_t max = kAll) {
+  std::vector<TrackedOrder> all = wheel.advance(now, {.orders = max});
+  while (all.size() < max && wheel.next_due() <= now && wheel.next_due()) {
+    for (const TrackedOrder& one : wheel.advance(now, {.orders = max - all.size()})) {
+      all.push_back(one);
+    }
+  }
+  return all;
+}
+
 inline std::vector<OrderId> due_ids(TimingWheel& wheel, Instant now, std::size_t max = kAll) {
-  return ids_of(wheel.advance(now, max));
+  return ids_of(take_due(wheel, now, max));
 }
 
 }  // namespace order_timeout
