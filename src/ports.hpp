@@ -195,6 +195,9 @@ class ControlStore {
  public:
   virtual ~ControlStore() = default;
   virtual Awaitable<MappingState> mapping_state() = 0;
+  // What of the order table's mapping the catalogue contradicts, column by column; empty: nothing.
+  virtual Awaitable<std::vector<std::string>> mapping_problems() = 0;
+  virtual Awaitable<std::int64_t> rules_revision() = 0;            // in force; 0: none
   virtual Awaitable<std::int64_t> apply_rules(RuleSet rules) = 0;  // the revision now in force
   virtual Awaitable<DueByRules> due_by_rules(RuleSet rules) = 0;   // changes nothing
   virtual Awaitable<std::vector<Pause>> pauses() = 0;              // in force now, by scope

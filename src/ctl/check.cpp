@@ -11,6 +11,7 @@
 #include "ctl/session.hpp"
 #include "daemon/exit_code.hpp"
 #include "daemon/loop_clock.hpp"
+#include "postgres/found_shop.hpp"
 #include "postgres/statements.hpp"
 #include "redis/reminder_set.hpp"
 
@@ -39,6 +40,25 @@ void check_mapping(Session& session, const Config& config, Findings& findings) {
   const bool fits = state->size() > 0 && state->flag(0, 0);
   add(findings, fits, "fail", "schema",
       fits ? "made for this order_table" : state->text(0, 1) + "; run order-timeoutctl migrate");
+}
+
+// Column by column, whatever the database's objects were made for.
+void check_columns(Session& session, const Config& config, Findings& findings) {
+  const OrderTableConfig& shop = config.order_table;
+  postgres::FoundShop found;
+  const std::pair<const std::string*, postgres::FoundTable*> tables[] = {
+      {&shop.name, &found.orders},
+      {&shop.items.table, &found.items},
+      {&shop.payments.table, &found.payments}};
+  for (const auto& [name, table] : tables) {
+    if (name->empty()) continue;
+    Result<postgres::Rows> rows = session.read("relation_columns", {postgres::quote_table(*name)});
+    if (!rows) return findings.push_back({"fail", "columns", rows.error().detail});
+    *table = postgres::found_table(*rows);
+  }
+  const std::vector<std::string> problems = postgres::mapping_problems(shop, found);
+  for (const std::string& problem : problems) findings.push_back({"fail", "columns", problem});
+  if (problems.empty()) findings.push_back({"ok", "columns", "are what order_table says"});
 }
 
 void check_database(Session& session, const Config& config, Findings& findings) {
@@ -135,6 +155,7 @@ int check(const Invocation& invocation) {
     return report(session.error());
   }
   check_mapping(*session, invocation.config, findings);
+  check_columns(*session, invocation.config, findings);
   check_database(*session, invocation.config, findings);
   check_clock(*session, invocation.config, findings);
   check_redis(invocation.config, findings);

@@ -93,6 +93,7 @@ Daemon::Daemon(LoadedConfig loaded, Load load, std::unique_ptr<telemetry::Log> l
                   }),
       pauses_(context_),
       lines_(context_),
+      rules_(context_),
       reload_(context_, loaded_.parsed,
               {std::move(load), [this](const Config& config) { return prepare(config); },
                [this](ParsedConfig parsed) { adopt(std::move(parsed)); }}),
@@ -166,8 +167,7 @@ boost::asio::awaitable<bool> Daemon::meet_database() {
     Result<MappingState> mapping = co_await control_.mapping_state();
     const bool fits = mapping && mapping->fits;
     if (mapping && !fits) {
-      log_->error("schema", "the database's objects were not made for this configuration",
-                  {{"cause", mapping->detail}, {"remedy", "order-timeoutctl migrate"}});
+      co_await say_what_does_not_fit(mapping->detail);
       begin_shutdown("schema", kBadConfiguration);
       co_return false;
     }
@@ -195,6 +195,17 @@ boost::asio::awaitable<bool> Daemon::meet_database() {
     wait = std::min<Duration>(wait * 2, kLongestRetry);
   }
   co_return false;
+}
+
+boost::asio::awaitable<void> Daemon::say_what_does_not_fit(std::string detail) {
+  log_->error(
+      "schema", "the database's objects were not made for this configuration",
+      {{"reason", "schema_mismatch"}, {"cause", detail}, {"remedy", "order-timeoutctl migrate"}});
+  Result<std::vector<std::string>> problems = co_await control_.mapping_problems();
+  if (!problems) co_return;  // the role may not look; migrate, as the owner, does
+  for (const std::string& problem : *problems) {
+    log_->error("schema", "the order table does not fit", {{"cause", problem}});
+  }
 }
 
 // A start that no waiting can mend.
@@ -231,6 +242,7 @@ void Daemon::start_closing() {
 void Daemon::start_watching() {
   spawn("reread", discovery_.read_again());
   spawn("lines", lines_.watch());
+  spawn("rules", rules_.watch());
   spawn("timeout tasks", discovery_.watch_timeout_tasks());
   if (!config_.order_table.columns.deadline.empty()) {
     spawn("own deadlines", discovery_.watch_own_deadlines());

@@ -23,6 +23,7 @@
 #include "daemon/pause_watch.hpp"
 #include "daemon/reload_service.hpp"
 #include "daemon/reminder_service.hpp"
+#include "daemon/rule_watch.hpp"
 #include "daemon/status_service.hpp"
 #include "daemon/sweep_service.hpp"
 #include "daemon/watch_service.hpp"
@@ -67,6 +68,7 @@ class Daemon {
   void watch_signals();
   Service start_up();
   boost::asio::awaitable<bool> meet_database();
+  Service say_what_does_not_fit(std::string detail);
   void rules_are_in_force(std::int64_t revision);
   bool give_up(const Failure& failure);
   void start_closing();
@@ -116,6 +118,7 @@ class Daemon {
   Deliveries deliveries_;
   PauseWatch pauses_;
   LineWatch lines_;
+  RuleWatch rules_;
   std::optional<Prepared> prepared_;
   ReloadService reload_;
   ControlVerbs verbs_;

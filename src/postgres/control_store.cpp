@@ -6,6 +6,7 @@
 
 #include "postgres/array_text.hpp"
 #include "postgres/embedded_sql.hpp"
+#include "postgres/found_shop.hpp"
 #include "postgres/json_text.hpp"
 #include "postgres/statements.hpp"
 
@@ -151,13 +152,29 @@ std::string rules_text(const RuleSet& rules) {
 }
 
 ControlStore::ControlStore(Bulkhead& bulkhead, const Config& config)
-    : bulkhead_(bulkhead), mapping_(mapping_text(config.order_table)) {}
+    : bulkhead_(bulkhead),
+      order_table_(config.order_table),
+      mapping_(mapping_text(config.order_table)) {}
 
 Awaitable<MappingState> ControlStore::mapping_state() {
   auto work = [mapping = mapping_](Connection& connection) {
     return mapping_state_or_absent(connection, mapping);
   };
   return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), std::move(work));
+}
+
+Awaitable<std::vector<std::string>> ControlStore::mapping_problems() {
+  auto work = [mapping = order_table_](Connection& connection) {
+    return order_timeout::postgres::mapping_problems(mapping, find_shop(connection, mapping));
+  };
+  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(3), std::move(work));
+}
+
+Awaitable<std::int64_t> ControlStore::rules_revision() {
+  auto work = [](Connection& connection) {
+    return connection.read(embedded_sql("queries/rules_revision.sql")).integer(0, 0);
+  };
+  return bulkhead_.run(Use::discovery, bulkhead_.deadline_for(1), work);
 }
 
 Awaitable<std::int64_t> ControlStore::apply_rules(RuleSet rules) {

@@ -19,6 +19,8 @@ class ControlStore final : public order_timeout::ControlStore {
 
   // Objects that are not there at all do not fit either.
   Awaitable<MappingState> mapping_state() override;
+  Awaitable<std::vector<std::string>> mapping_problems() override;
+  Awaitable<std::int64_t> rules_revision() override;
   Awaitable<std::int64_t> apply_rules(RuleSet rules) override;
   Awaitable<DueByRules> due_by_rules(RuleSet rules) override;
   Awaitable<std::vector<Pause>> pauses() override;
@@ -34,6 +36,7 @@ class ControlStore final : public order_timeout::ControlStore {
 
  private:
   Bulkhead& bulkhead_;
+  const OrderTableConfig order_table_;
   const std::string mapping_;
 };
 

@@ -140,7 +140,7 @@ TEST_F(Lifecycle, ReopensItsLogsOnSignals) {
     EXPECT_EQ(content_of(daemon.audit_file().string() + away), old_audit);
     EXPECT_EQ(content_of(daemon.log_file().string() + away), old_log);
   }
-  EXPECT_TRUE(daemon.await_log("not reloaded"));
+  EXPECT_TRUE(daemon.await_log("config: reload_ok"));
   EXPECT_EQ(daemon.terminate(), 0);
 }
 

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 #include <csignal>
 #include <filesystem>
+#include <set>
 
 #include "support/reload_fixture.hpp"
 #include "support/stock_service.hpp"
@@ -171,6 +172,50 @@ TEST_F(Reload, SignalsThatComeDuringAReloadAreOneMore) {
   shop_.commit();
   EXPECT_TRUE(daemon.await_log("reload_coalesced signals=2"));
   EXPECT_TRUE(await([&] { return reloads(daemon, "ok") == 2; }));
+}
+
+// Killed at whatever point of it: the rules in force are those of one file, never of both, and the
+// snapshot is one of the two as well.
+TEST_F(Reload, KilledInItsMidstLeavesOneConfigurationAsAWhole) {
+  const std::map<std::string, std::string> one = {{"default", "{timeout: 10m, grace: 1s}"},
+                                                  {"flash", "{timeout: 20m}"}};
+  const std::map<std::string, std::string> two = {{"default", "{timeout: 30m, grace: 2s}"},
+                                                  {"hotel", "{timeout: 40m}"}};
+  const std::string in_force =
+      "select string_agg(business_line || '=' || timeout || '+' || grace, ' ' order by "
+      "business_line) from order_timeout.rule";
+  DaemonProcess daemon({.database_url = url(), .lines = one});
+  std::set<std::string> seen;
+  for (int round = 0; round < 10; ++round) {
+    daemon.start();
+    ASSERT_TRUE(daemon.await_ready());
+    write_lines(daemon, round % 2 == 0 ? two : one);
+    daemon.signal(SIGHUP);
+    ASSERT_TRUE(round < 2 || daemon.await_log("log files reopened"));
+    for (int i = 2; i < round; ++i) daemon.http_get("/healthz");
+    daemon.kill9();
+    seen.insert(shop_.value(in_force));
+    const std::string snapshot = file_content(daemon.directory() / "last-good.yaml");
+    EXPECT_NE(snapshot.find("flash:") == std::string::npos,
+              snapshot.find("hotel:") == std::string::npos)
+        << snapshot;
+  }
+  EXPECT_THAT(seen, ::testing::IsSubsetOf({"default=00:10:00+00:00:01 flash=00:20:00+00:00:01",
+                                           "default=00:30:00+00:00:02 hotel=00:40:00+00:00:02"}));
+}
+
+TEST_F(Reload, RulesThatSomebodyElsePutInForceHoldForOrdersThatWaitHere) {
+  DaemonProcess daemon({.database_url = url(), .lines = {{"default", "{timeout: 1h, grace: 0s}"}}});
+  daemon.start();
+  ASSERT_TRUE(daemon.await_ready());
+  const auto id = place_order();
+  shop_.exec(
+      "select order_timeout.apply_rules(null, '{\"max_age_ms\":2592000000,\"lines\":{\"default\":"
+      "{\"timeout_ms\":1000,\"grace_ms\":0,\"action\":\"close\",\"on_close\":[]}}}')");
+  EXPECT_TRUE(await_closed(id));
+  EXPECT_TRUE(daemon.await_log("rules that this daemon did not write are in force"));
+  EXPECT_EQ(ctl(daemon, {"reload"}).exit_code, 0);
+  EXPECT_EQ(shop_.value("select timeout from order_timeout.rule"), "01:00:00");
 }
 
 TEST_F(Reload, IsRefusedWhileTheDatabaseDoesNotFit) {

@@ -56,5 +56,25 @@ TEST_F(SchemaChange, IsRefusedByNameBeforeAnythingIsMade) {
   EXPECT_THAT(run.err, HasSubstr("table public.t_order has no column pay_by"));
 }
 
+TEST_F(SchemaChange, IsRefusedAtStartColumnByColumn) {
+  DaemonProcess daemon({.database_url = url()});
+  daemon.setup().extra =
+      "order_table: {name: public.t_order, columns: {created_at: amount_cents, deadline: pay_by}, "
+      "payments: {table: t_payments}}";
+  daemon.start();
+  EXPECT_EQ(daemon.wait_exit(), 78);
+  for (const char* problem :
+       {"reason=schema_mismatch", "remedy=\"order-timeoutctl migrate\"",
+        "order_table.columns.created_at: column amount_cents of public.t_order is bigint, expected",
+        "order_table.columns.deadline: table public.t_order has no column pay_by",
+        "order_table.payments: there is no table t_payments"}) {
+    EXPECT_THAT(daemon.log_text(), HasSubstr(problem));
+  }
+  const ProgramRun check = ctl(daemon, {"check"});
+  EXPECT_EQ(check.exit_code, 3);
+  EXPECT_THAT(check.out, HasSubstr("fail  columns: order_table.columns.deadline: table "
+                                   "public.t_order has no column pay_by"));
+}
+
 }  // namespace
 }  // namespace order_timeout::testing
