@@ -30,7 +30,8 @@ return case when ms >= 9223372036854775 then 'infinity'::timestamptz
 -- `t` and so much more; beyond what PostgreSQL can hold it never comes.
 create or replace function order_timeout.later(t timestamptz, more interval) returns timestamptz
 language sql stable parallel safe
-return case when t >= '290000-01-01 00:00:00+00'::timestamptz then 'infinity'::timestamptz else t + more end;
+return case when more is not null and t >= '290000-01-01 00:00:00+00'::timestamptz then 'infinity'::timestamptz
+            else t + more end;
 
 -- RFC 3339, UTC, milliseconds.
 create or replace function order_timeout.rfc3339(t timestamptz) returns text
