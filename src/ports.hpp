@@ -143,6 +143,7 @@ struct RuleSet {
 struct DueByRules {
   std::map<std::string, std::int64_t> orders;  // by the line whose rule it is; lines of 0 left out
   std::int64_t total = 0;
+  bool counted = true;  // false: there are so many orders that the statement's time did not do
 };
 
 // What rests: "all", "line:NAME" or "event:NAME".

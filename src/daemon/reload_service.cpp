@@ -129,13 +129,10 @@ boost::asio::awaitable<ReloadAnswer> ReloadService::put_in_force(Config config, 
   if (!due) co_return ended(std::move(answer), ReloadEnd::database, due.error().detail);
   answer.due_at_once = due->total;
   answer.preview = preview_lines(*due, answer.changes);
-  const std::int64_t most = c_.config.max_due_by_reload;
-  if (due->total > most && !confirmed) {
+  std::string message = too_many_due(*due, c_.config.max_due_by_reload);
+  if (!message.empty() && !confirmed) {
     c_.metrics.guard_tripped("max_due_by_reload");
-    std::string message =
-        with_thousands(due->total) +
-        " orders would be due at once, more than guard.max_due_by_reload=" + std::to_string(most) +
-        "; order-timeoutctl reload --confirm does it";
+    message += "; order-timeoutctl reload --confirm does it";
     co_return ended(std::move(answer), ReloadEnd::guard, std::move(message));
   }
 
@@ -148,7 +145,7 @@ boost::asio::awaitable<ReloadAnswer> ReloadService::put_in_force(Config config, 
     }
     const bool may_have_happened = revision.error().kind == FailureKind::unknown;
     if (may_have_happened && attempt < kTriesToCommit) continue;
-    std::string message = revision.error().detail;
+    message = revision.error().detail;
     if (may_have_happened) message += "; the rules may be in force: reload again";
     co_return ended(std::move(answer), ReloadEnd::database, std::move(message));
   }

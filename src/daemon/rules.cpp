@@ -40,15 +40,12 @@ boost::asio::awaitable<Result<std::int64_t>> put_rules_in_force(Context& context
   RuleSet asked = rules_of(c.config);
   Result<DueByRules> due = co_await c.control.due_by_rules(std::move(asked));
   if (!due) co_return due.error();
-  const std::int64_t most = c.config.max_due_by_reload;
-  if (due->total > most) {
+  const std::string reason = too_many_due(*due, c.config.max_due_by_reload);
+  if (!reason.empty()) {
     Pause pause;
     pause.scope = "all";
     pause.by = "order-timeoutd";
-    pause.reason =
-        "start: " + with_thousands(due->total) +
-        " orders would be due at once, more than guard.max_due_by_reload=" + std::to_string(most);
-    const std::string reason = pause.reason;
+    pause.reason = "start: " + reason;
     Result<Done> paused = co_await c.control.pause(std::move(pause));
     if (!paused) co_return paused.error();
     c.metrics.guard_tripped("max_due_by_reload");
@@ -76,6 +73,16 @@ std::vector<std::string> preview_lines(const DueByRules& due,
                     (orders == 1 ? " order" : " orders") + " due at once");
   }
   return lines;
+}
+
+std::string too_many_due(const DueByRules& due, std::int64_t most) {
+  if (!due.counted) {
+    return "the orders that would be due at once could not be counted within "
+           "database.statement_timeout";
+  }
+  if (due.total <= most) return {};
+  return with_thousands(due.total) +
+         " orders would be due at once, more than guard.max_due_by_reload=" + std::to_string(most);
 }
 
 std::string with_thousands(std::int64_t number) {

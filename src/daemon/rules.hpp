@@ -21,6 +21,9 @@ boost::asio::awaitable<Result<std::int64_t>> put_rules_in_force(Context& context
 std::vector<std::string> preview_lines(const DueByRules& due,
                                        const std::vector<ConfigChange>& changes);
 
+// Why the guard stops it: too many orders due at once, or too many to count. Empty: it does not.
+std::string too_many_due(const DueByRules& due, std::int64_t most);
+
 // "1,240"
 std::string with_thousands(std::int64_t number);
 

@@ -78,6 +78,22 @@ TEST_F(Reload, TheGuardRefusesWhatMakesTooManyOrdersDueUntilAPersonConfirms) {
   EXPECT_EQ(count("t_order where status = 'CLOSED' and biz_line = 'default'"), 0);
 }
 
+TEST_F(Reload, TheGuardRefusesWhatCannotBeCounted) {
+  DaemonProcess daemon({.database_url = url(), .lines = {{"default", "{timeout: 1h}"}}});
+  daemon.setup().extra = "database: {url: \"" + url() + "\", statement_timeout: 500ms}";
+  daemon.start();
+  ASSERT_TRUE(daemon.await_ready());
+  shop_.begin();
+  shop_.exec("lock table t_order in access exclusive mode");
+  EXPECT_EQ(ctl(daemon, {"reload"}).exit_code, 0) << "the same rules need no count";
+  write_lines(daemon, {{"default", "{timeout: 2h}"}});
+  const ProgramRun run = ctl(daemon, {"reload"});
+  EXPECT_EQ(run.exit_code, 5);
+  EXPECT_THAT(run.err, HasSubstr("could not be counted within database.statement_timeout"));
+  shop_.commit();
+  EXPECT_EQ(ctl(daemon, {"reload"}).exit_code, 0);
+}
+
 TEST_F(Reload, AKeyThatNeedsARestartIsNamedAndNothingOfTheFileIsTaken) {
   DaemonProcess daemon({.database_url = url(), .extra = "close: {batch_size: 100}"});
   daemon.start();

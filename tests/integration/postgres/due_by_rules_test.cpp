@@ -83,6 +83,25 @@ TEST_F(DueByRulesTest, CountsEverythingOverdueWhereNoRuleIsInForce) {
   EXPECT_THAT(due({{"default", line_of(60s)}}), ElementsAre(Pair("default", 2)));
 }
 
+// A statement that waits for a lock stands for one that has too many orders to count.
+TEST_F(DueByRulesTest, SaysThatItCouldNotCountInTimeAndNeedsNoCountForRulesInForce) {
+  config_.database.statement_timeout = 300ms;
+  Bulkhead bulkhead(loop_.get_executor(), config_.database);
+  ControlStore control(bulkhead, config_);
+  RuleSet same;
+  same.max_age = 720h;
+  same.lines["default"] = line_of(60s);
+  same.lines["default"].grace = 10s;
+  RuleSet other = same;
+  other.lines["default"].timeout = 50s;
+  shop_.begin();
+  shop_.exec("LOCK TABLE t_order IN ACCESS EXCLUSIVE MODE");
+  EXPECT_TRUE(await(control.due_by_rules(same)).value().counted);
+  EXPECT_FALSE(await(control.due_by_rules(other)).value().counted);
+  shop_.commit();
+  EXPECT_TRUE(await(control.due_by_rules(other)).value().counted);
+}
+
 TEST_F(DueByRulesTest, APauseIsKeptAndReadBack) {
   Pause pause;
   pause.scope = "all";
