@@ -140,7 +140,9 @@ ConfigOrErrors load(const std::string& path, const std::vector<std::string>& set
 std::string snapshot_path(const std::vector<std::string>& sets) {
   std::string path = Config{}.snapshot;
   const auto variables = environment();
-  const auto found = variables.find(std::string{kSetPrefix} + "snapshot");
+  std::string name{kSetPrefix};
+  name += "snapshot";
+  const auto found = variables.find(name);
   if (found != variables.end()) path = found->second;
   for (const std::string& text : sets) {
     const auto set = parse_set(text);
