@@ -72,7 +72,7 @@ class TimingWheel {
   using Number = std::uint32_t;
   static constexpr Number kNone = HeldOrders::kNone;
 
-  static constexpr unsigned kFineBits = 10;    // a coarse slot is as long as 2^10 fine ones: a second
+  static constexpr unsigned kFineBits = 10;  // a coarse slot is as long as 2^10 fine ones: a second
   static constexpr unsigned kCoarseBits = 12;  // a window of 2^12 coarse slots: 70 minutes
   static constexpr unsigned kFarBits = kFineBits + kCoarseBits;
 

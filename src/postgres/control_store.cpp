@@ -164,10 +164,9 @@ Done write_pause(Connection& connection, const Pause& pause) {
 std::string rules_text(const RuleSet& rules) {
   JsonFields lines;
   for (const auto& [name, line] : rules.lines) lines.emplace_back(name, line_text(line));
-  return json_object(
-      {{"max_age_ms", std::to_string(rules.max_age.count())},
-       {"payment_max_delay_ms", std::to_string(rules.payment_max_delay.count())},
-       {"lines", json_object(lines)}});
+  return json_object({{"max_age_ms", std::to_string(rules.max_age.count())},
+                      {"payment_max_delay_ms", std::to_string(rules.payment_max_delay.count())},
+                      {"lines", json_object(lines)}});
 }
 
 ControlStore::ControlStore(Bulkhead& bulkhead, const Config& config)

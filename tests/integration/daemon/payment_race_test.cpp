@@ -4,16 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <condition_variable>
 #include <cstdio>
 #include <memory>
-#include <mutex>
-#include <pqxx/pqxx>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "integration/daemon/paying_client.hpp"
 #include "support/daemon_process.hpp"
 #include "support/shop_fixture.hpp"
 
@@ -21,7 +19,6 @@ namespace order_timeout::testing {
 namespace {
 
 using namespace std::chrono_literals;
-using Moment = std::chrono::system_clock::time_point;
 
 constexpr int kCustomers = 200;
 constexpr int kOrdersEach = 8;
@@ -46,41 +43,12 @@ const std::string kRecord =
 // How the shop takes a payment.
 enum class Way { status_only, status_and_row, row_only };
 
-struct Bill {
-  std::int64_t order_id = 0;
-  Moment pay_at{};
-  Moment sent_at{};
-  bool taken = false;  // what the database answered
-};
-
-// Pays its bills one after another, each at its moment.
-class Customer {
+class Customer : public PayingClient {
  public:
-  Customer(const std::string& url, Way way) : connection_(url), way_(way) {}
-
-  void owe(Bill bill) { bills_.push_back(bill); }
-  const std::vector<Bill>& bills() const { return bills_; }
-  const std::string& trouble() const { return trouble_; }  // empty: none
-
-  void pay_all() {
-    try {
-      for (Bill& bill : bills_) {
-        await_moment(bill.pay_at);
-        bill.sent_at = std::chrono::system_clock::now();
-        bill.taken = pay(bill.order_id);
-      }
-    } catch (const std::exception& error) {
-      trouble_ = error.what();
-    }
-  }
+  Customer(const std::string& url, Way way) : PayingClient(url), way_(way) {}
 
  private:
-  void await_moment(Moment moment) {
-    std::unique_lock lock(mutex_);
-    nobody_rings_.wait_until(lock, moment, [] { return false; });
-  }
-
-  bool pay(std::int64_t id) {
+  bool pay(std::int64_t id) override {
     if (way_ == Way::status_and_row) return pay_in_one_transaction(id);
     pqxx::nontransaction work(connection_);
     return work.exec_params(way_ == Way::status_only ? kPay : kRecord, id).affected_rows() == 1;
@@ -97,12 +65,7 @@ class Customer {
     return true;
   }
 
-  pqxx::connection connection_;
   Way way_;
-  std::vector<Bill> bills_;
-  std::string trouble_;
-  std::mutex mutex_;
-  std::condition_variable nobody_rings_;
 };
 
 PostgresServer& roomy_server() {

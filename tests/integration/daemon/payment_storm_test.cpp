@@ -8,17 +8,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
-#include <pqxx/pqxx>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "integration/daemon/paying_client.hpp"
 #include "support/daemon_process.hpp"
 #include "support/shop_fixture.hpp"
 
@@ -26,7 +24,6 @@ namespace order_timeout::testing {
 namespace {
 
 using namespace std::chrono_literals;
-using Moment = std::chrono::system_clock::time_point;
 
 struct Size {
   int clients = 40;
@@ -50,40 +47,14 @@ const std::string kDue = "o.created_at + interval '3 seconds'";
 
 enum class Way : int { update, pay_order, row_only, long_open };
 
-struct Bill {
-  std::int64_t order_id = 0;
-  Moment pay_at{};
-  bool taken = false;  // the database said that it is paid now
-};
-
-// Pays its bills one after another, each at its moment.
-class Client {
+class Client : public PayingClient {
  public:
-  Client(const std::string& url, Way way) : connection_(url), way_(way) {}
+  Client(const std::string& url, Way way) : PayingClient(url), way_(way) {}
 
-  void owe(Bill bill) { bills_.push_back(bill); }
-  const std::vector<Bill>& bills() const { return bills_; }
   Way way() const { return way_; }
-  const std::string& trouble() const { return trouble_; }  // empty: none
-
-  void pay_all() {
-    try {
-      for (Bill& bill : bills_) {
-        await_moment(bill.pay_at);
-        bill.taken = pay(bill.order_id);
-      }
-    } catch (const std::exception& error) {
-      trouble_ = error.what();
-    }
-  }
 
  private:
-  void await_moment(Moment moment) {
-    std::unique_lock lock(mutex_);
-    nobody_rings_.wait_until(lock, moment, [] { return false; });
-  }
-
-  bool pay(std::int64_t id) {
+  bool pay(std::int64_t id) override {
     if (way_ == Way::long_open) return pay_slowly(id);
     pqxx::nontransaction work(connection_);
     if (way_ == Way::update) return work.exec_params(kUpdate, id).affected_rows() == 1;
@@ -109,12 +80,7 @@ class Client {
   inline static const std::string kPayOrder =
       "SELECT order_timeout.pay_order($1::bigint, 'Q' || $1::bigint, 990)";
 
-  pqxx::connection connection_;
   Way way_;
-  std::vector<Bill> bills_;
-  std::string trouble_;
-  std::mutex mutex_;
-  std::condition_variable nobody_rings_;
 };
 
 PostgresServer& roomy_server() {
