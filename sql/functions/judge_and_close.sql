@@ -79,7 +79,7 @@ begin
        set {{close_assignments}}
       from judged j
      where j.verdict = 'closed' and {{id}} = j.order_id and {{status}} = {{status_pending}}
-    returning {{id}}::bigint as order_id, {{version}}::int as version, {{status}} = {{status_closed}} as closed,
+    returning {{id}}::bigint as order_id, {{version_mark}} as version, {{status}} = {{status_closed}} as closed,
               to_jsonb({{user_id}}) as user_id, to_jsonb({{amount}}) as amount
   ), closed as (
     select c.order_id, c.version, j.order_no, j.on_close, least(j.close_deadline, now()) as due,

@@ -1,5 +1,6 @@
 -- The shop's order table under our names, over that table alone so that FOR UPDATE works through it. The _raw columns
--- keep the shop's own type: ranges and sort orders use them, or the shop's index is lost.
+-- keep the shop's own type: ranges and sort orders use them, or the shop's index is lost. Of a version only the low 31
+-- bits: it tells whether an order has changed since it was tracked, and some shops' versions are milliseconds.
 create view order_timeout.shop_order as
 select {{id}} as id,
        {{order_no}}::text as order_no,
@@ -12,7 +13,7 @@ select {{id}} as id,
        {{status}} = {{status_paid}} as paid,
        order_timeout.instant({{created_at}}) as created_at,
        {{created_at}} as created_raw,
-       {{version}}::int as version,
+       {{version_mark}} as version,
        order_timeout.instant({{deadline}}) as deadline,
        {{deadline}} as deadline_raw,
        {{amount}}::numeric as amount,

@@ -104,6 +104,7 @@ void add_order_tokens(Tokens& tokens, const OrderTableConfig& mapping) {
   tokens["status"] = order.typed(c.status, "text");
   tokens["created_at"] = order.typed(c.created_at, "timestamptz");
   tokens["version"] = order.typed(c.version, "int");
+  tokens["version_mark"] = "(" + tokens["version"] + "::bigint & 2147483647)::int";
   tokens["deadline"] = order.typed(c.deadline, "timestamptz");
   tokens["amount"] = order.typed(c.amount, "numeric");
   tokens["closed_at"] = order.typed(c.closed_at, "timestamptz");

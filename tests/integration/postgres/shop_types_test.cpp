@@ -24,6 +24,26 @@ TEST_F(ShopTypes, ABareTableIsEnough) {
       R"({"amount": null, "user_id": null, "order_id": 1, "order_no": "N1", "business_line": "x"})");
 }
 
+TEST_F(ShopTypes, AVersionMayBeMillisecondsOrNegative) {
+  shop_.exec(
+      "CREATE TABLE orders (id int PRIMARY KEY, no text, line text, status text, created "
+      "timestamptz, v bigint);"
+      "INSERT INTO orders SELECT n, n, 'x', 'WAIT_PAY', now() - interval '71 s', v FROM "
+      "unnest(ARRAY[1700000000000, -5, 7]) WITH ORDINALITY AS t (v, n)");
+  mapping_.columns.version = "v";
+  migrate();
+  const std::string tracked =
+      shop_.value("SELECT array_agg(version ORDER BY id)::text FROM order_timeout.shop_order");
+  shop_.exec("UPDATE orders SET v = v + 1 WHERE id = 3");
+  Session daemon(server_.url(database_, "order_timeout_daemon"));
+  EXPECT_EQ(daemon.value("SELECT string_agg(order_id || outcome, ' ' ORDER BY order_id)"
+                         " FROM order_timeout.close_orders('{1,2,3}', '" +
+                         tracked + "')"),
+            "1closed 2closed 3version_moved");
+  EXPECT_EQ(shop_.value("SELECT string_agg(v::text, ' ' ORDER BY id) FROM orders"),
+            "1700000000001 -4 8");
+}
+
 TEST_F(ShopTypes, AnEnumIsAStatus) {
   shop_.exec(
       "CREATE TYPE state AS ENUM ('WAIT_PAY', 'CLOSED', 'PAID', 'SHIPPED');"
