@@ -6,6 +6,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kReminderInterval = std::chrono::seconds(60);
 constexpr auto kLately = std::chrono::milliseconds(1'500);
+constexpr auto kInFlight = std::chrono::seconds(1);
 constexpr auto kReadOnly = "25006";  // SQLSTATE: read_only_sql_transaction
 
 std::int64_t ms_since(Clock::time_point start) {
@@ -22,8 +23,10 @@ bool got_no_answer(const Failure& failure) {
 void Components::up(const std::string& name) {
   const auto [found, is_new] = states_.try_emplace(name);
   State& state = found->second;
+  const bool answered_before = state.answered != Clock::time_point{};
   state.answered = Clock::now();
   if (state.up) return;
+  if (answered_before && Clock::now() - state.since < kInFlight) return;
   if (is_new) {
     log_.info(name, "up");
   } else {

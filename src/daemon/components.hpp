@@ -16,6 +16,7 @@ class Components {
  public:
   Components(telemetry::Log& log, telemetry::Metrics& metrics) : log_(log), metrics_(metrics) {}
 
+  // In the first second of an outage an answer is to a call that was under way: it ends nothing.
   void up(const std::string& name);
   // A read was answered. After a refusal of writes that proves nothing: only up() ends it.
   void reads(const std::string& name);

@@ -69,7 +69,7 @@ boost::asio::awaitable<bool> ReminderService::take_turn() {
 void ReminderService::note_up() {
   if (c_.components.is_up(kRedis)) return;
   c_.components.up(kRedis);
-  look_from_the_start();
+  if (c_.components.is_up(kRedis)) look_from_the_start();
 }
 
 // Every call to Redis ends here; one that failed says that it is down.

@@ -75,6 +75,7 @@ TEST_F(OwnDeadline, PutOffInTheLastSecondIsHeeded) {
   pay_by(id, "pay_by + interval '2 seconds'");
   EXPECT_TRUE(await_closed(other));
   EXPECT_TRUE(await_closed(id));
+  EXPECT_TRUE(await_released(2));
   expect_books_balance(kDue);
 }
 
